@@ -1,0 +1,3 @@
+package engine
+
+const chunkSize = 1 << 20

@@ -1,0 +1,2 @@
+// Package static embeds what the dashboard and the tray show.
+package static
