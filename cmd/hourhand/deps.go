@@ -21,4 +21,5 @@ import (
 	_ "golang.org/x/term"
 	_ "golang.org/x/text/cases"
 	_ "golang.org/x/time/rate"
+	_ "gopkg.in/natefinch/lumberjack.v2"
 )
