@@ -3,6 +3,7 @@ module github.com/hourhand/hourhand
 go 1.26.8
 
 require (
+	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/chromedp/chromedp v0.23.1
 	github.com/dustin/go-humanize v1.1.0
 	github.com/getlantern/systray v1.2.2
