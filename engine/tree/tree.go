@@ -2,9 +2,28 @@
 // through paths: no link below a root is ever followed, so nobody can redirect
 // a copy or a removal by swapping a folder for a link. It also holds what
 // differs from platform to platform: metadata, volumes, durability, reads past
-// the cache. The shared files state the contract; dir_unix.go, dir_windows.go
-// and their like hold primitives only.
+// the cache.
+//
+// Start with Open, which gives a Dir; everything below it is reached by Dir.Sub
+// and single names. Volume and Probe tell what the file system is and can hold,
+// SetFile and its like give a copy the metadata of its source, Syncer makes
+// writes durable, ReadBack proves them.
+//
+// The shared files (dir.go, meta.go, volume.go ...) state the contract; the
+// platform files beside them (dir_unix.go, dir_windows.go ...) hold primitives
+// only, the same few names in each.
 package tree
+
+import "errors"
+
+// Errors that callers branch on. The os errors (fs.ErrNotExist,
+// fs.ErrPermission, ENOSPC ...) stay testable with errors.Is through every
+// wrapping.
+var (
+	ErrNotFile     = errors.New("not a regular file")
+	ErrNotFolder   = errors.New("not a folder") // also: became a link since it was listed
+	ErrUnsupported = errors.New("not supported by this file system")
+)
 
 // Kind of an entry.
 type Kind uint8
@@ -17,7 +36,8 @@ const (
 	Special             // FIFO, socket, device, and what cannot be read as a file
 )
 
-// Info is an entry's stat. Times are nanoseconds since 1970, negative before.
+// Info is an entry's stat. Times are nanoseconds since 1970, negative before;
+// what does not fit is kept at the nearest end of the range (1677 or 2262).
 type Info struct {
 	Kind      Kind
 	Size      int64  // of regular files and links, else 0
