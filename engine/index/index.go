@@ -55,17 +55,6 @@ type Entry struct {
 	Seq      int64 // mode changes: the hour's seal number then
 }
 
-// Key of an entry for a Sorter: bytes.Compare of keys is the idx's order: folders
-// in the order of the walk (a folder, then what is below it, by component), and
-// in each folder its entries by name. dir is "" for the root, else "a/b".
-func Key(dir, name string) []byte { panic("stub") }
-
-// SplitKey is the inverse of Key.
-func SplitKey(key []byte) (dir, name string, err error) { panic("stub") }
-
-// ComparePaths orders paths by component: "a" < "a/x" < "a.b".
-func ComparePaths(a, b string) int { panic("stub") }
-
 // Header of an idx.
 type Header struct {
 	RunID    string

@@ -6,17 +6,40 @@
 package manifest
 
 import (
-	"io"
-	"iter"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
 )
 
-// Hash is an XXH3-128 in the order of its hex form.
+// ErrLine is in the error of one line that cannot be used; reading goes on after
+// it. An error without it ends the reading.
+var ErrLine = errors.New("unusable line")
+
+// Hash is an XXH3-128 in the order of its hex form (big endian, as xxhsum
+// prints it): xxh3.Uint128.Bytes.
 type Hash [16]byte
 
-func (h Hash) String() string { panic("stub") }
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // ParseHash reads exactly 32 hex digits.
-func ParseHash(s string) (Hash, error) { panic("stub") }
+func ParseHash(s string) (Hash, error) {
+	return parseHash([]byte(s))
+}
+
+func parseHash(s []byte) (h Hash, err error) {
+	if len(s) != hashDigits {
+		return h, fmt.Errorf("a hash has %d hex digits, not %d", hashDigits, len(s))
+	}
+	if _, err := hex.Decode(h[:], s); err != nil {
+		return Hash{}, fmt.Errorf("hash %q: %w", s, err)
+	}
+	return h, nil
+}
+
+const hashDigits = 32
 
 // Line is one file of a manifest, or one intent.
 type Line struct {
@@ -25,32 +48,43 @@ type Line struct {
 	Remove bool // intent "- path"
 }
 
-// Writer writes a manifest and its names file. Paths with LF or CR go to names.
-type Writer struct{}
+// maxPath is more than any system hands out in one piece: 4,096 bytes on Linux,
+// 32,767 UTF-16 units (98,301 bytes) on Windows.
+const maxPath = 128 << 10
 
-// NewWriter writes lines to main and, of names with a line break, JSON lines to
-// names.
-func NewWriter(main, names io.Writer) *Writer { panic("stub") }
+// checkPath refuses a path that could lead out of the copy, or that names a file
+// in a second way.
+func checkPath(path string) error {
+	return checkPathOn(path, runtime.GOOS == "windows")
+}
 
-func (w *Writer) Add(path string, h Hash) error { panic("stub") }
+func checkPathOn(path string, windows bool) error {
+	switch {
+	case len(path) > maxPath:
+		return fmt.Errorf("path of %d bytes is too long", len(path))
+	case strings.IndexByte(path, 0) >= 0:
+		return fmt.Errorf("path %q holds a zero byte", path)
+	case !filepath.IsLocal(path) || !clean(path):
+		return fmt.Errorf("path %q does not lead into the copy in the plain way", path)
+	case windows && strings.ContainsAny(path, `\:`):
+		// A backslash separates, a colon names a drive or a stream.
+		return fmt.Errorf("path %q cannot exist on Windows", path)
+	}
+	return nil
+}
 
-// Close flushes; it closes nothing. It returns the XXH3-128 over main's bytes
-// followed by names' bytes, and how many lines each has.
-func (w *Writer) Close() (sum Hash, lines, names int64, err error) { panic("stub") }
+// clean tells whether no component is empty, "." or "..".
+func clean(path string) bool {
+	for rest, more := path, true; more; {
+		var name string
+		name, rest, more = strings.Cut(rest, "/")
+		if name == "" || name == "." || name == ".." {
+			return false
+		}
+	}
+	return true
+}
 
-// Read yields a manifest's lines in its order, those of names (nil: none) sorted
-// in between by index.ComparePaths order. A line that is damaged or whose path is not
-// local is an error that names its line number; reading may go on after it.
-func Read(main, names io.Reader) iter.Seq2[Line, error] { panic("stub") }
-
-// Sum is the hash that Writer.Close returned for the same bytes.
-func Sum(main, names io.Reader) (Hash, error) { panic("stub") }
-
-// AppendIntent appends one line of HH.next to buf: `+<hash> <path>` or
-// `- <path>`; a path with LF or CR as `+<hash> "<base64>` / `- "<base64>`, and so
-// a path that begins with a quote.
-func AppendIntent(buf []byte, l Line) []byte { panic("stub") }
-
-// ReadIntents yields the intents of a HH.next. A torn last line (no LF), as a
-// power cut leaves it, ends the list without an error.
-func ReadIntents(r io.Reader) iter.Seq2[Line, error] { panic("stub") }
+// hasBreak tells whether a line cannot carry path. A carriage return counts:
+// readers that take CRLF for a line's end drop it.
+func hasBreak(path string) bool { return strings.ContainsAny(path, "\r\n") }
