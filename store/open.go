@@ -1,16 +1,25 @@
 package store
 
 import (
-	"iter"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/gofrs/flock"
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // Config of Open.
 type Config struct {
 	Dir  string        // data folder; made if missing (0700)
 	Wait time.Duration // for the lock; 0: 1 s
-	// Targets is asked while a damaged database is rebuilt, with each job of
-	// jobs.json: what the target says about its hours. nil: hours stay empty.
+	// Board is asked while the database is built anew, with each job: what the
+	// target says about its hours. nil, or an error: hours stay empty.
 	Board func(Job) (Board, error)
 	// WasSealed is asked at Open for each run that was begun and never ended:
 	// true means that the target says "sealed" with this run's id. nil: false.
@@ -18,103 +27,225 @@ type Config struct {
 	Now       func() time.Time // nil: time.Now
 }
 
-// Store is an open data folder. Its methods may be called from any goroutine.
-type Store struct{}
+const (
+	dbName   = "hourhand.db"
+	lockName = "hourhand.lock"
+
+	// checkBudget bounds the check of the file before it is opened: a start must
+	// not wait for a file index of a gigabyte on a slow disk.
+	checkBudget = 2 * time.Second
+)
 
 // Open opens or makes DIR/hourhand.db. A damaged file is put aside as
-// hourhand.db.damaged-TIME and a new one is built from jobs.json and the
-// targets; Rebuilt then tells so. ErrLocked: another process has it; ErrNewer: a
-// newer schema.
-func Open(c Config) (*Store, error) { panic("stub") }
-
-func (s *Store) Close() error { panic("stub") }
-
-// Rebuilt is the sentence for the dashboard after a rebuild, else "".
-func (s *Store) Rebuilt() string { panic("stub") }
-
-// Jobs lists all jobs by name.
-func (s *Store) Jobs() ([]Job, error) { panic("stub") }
-
-// Job finds a job by id or by name. ErrNotFound.
-func (s *Store) Job(idOrName string) (Job, error) { panic("stub") }
-
-// PutJob adds or replaces a job (by ID; "" gets a new one) and writes
-// jobs.json durably. It returns the stored job. An error if another job has the
-// name or the target.
-func (s *Store) PutJob(j Job) (Job, error) { panic("stub") }
-
-// RemoveJob forgets a job with its board, runs and index; folders stay.
-func (s *Store) RemoveJob(id string) error { panic("stub") }
-
-// Begin records that a run starts, durably, before its first change.
-func (s *Store) Begin(r Run) (Run, error) { panic("stub") }
-
-// Finish records a run's end, its problems (the first MaxProblems of them) and
-// the hour's field of the board, in one transaction. hour nil: the board's
-// content stays, only LastRun, Outcome and At change. It is also the way to
-// record a run that never began (skipped, missed): with no Begin before.
-func (s *Store) Finish(r Run, problems []Problem, hour *Hour) error { panic("stub") }
-
-// Board of a job. The zero Board for a job without runs.
-func (s *Store) Board(job string) (Board, error) { panic("stub") }
-
-// SetHour replaces one field of the board, after a verification.
-func (s *Store) SetHour(job string, hour int, h Hour) error { panic("stub") }
-
-// Run finds a run. ErrNotFound.
-func (s *Store) Run(id string) (Run, error) { panic("stub") }
-
-// Problems of a run, at most MaxProblems.
-func (s *Store) Problems(run string) ([]Problem, error) { panic("stub") }
-
-// Runs yields the runs of a job, newest first; job "" = of all jobs.
-func (s *Store) Runs(job string) iter.Seq2[Run, error] { panic("stub") }
-
-// LastDue is the newest due of a job for which a run is recorded, whatever its
-// outcome; zero if none.
-func (s *Store) LastDue(job string) (time.Time, error) { panic("stub") }
-
-// HasDue tells whether a run for this due is recorded.
-func (s *Store) HasDue(job string, due time.Time) (bool, error) { panic("stub") }
-
-// Setting reads a JSON value into v; false if it was never set.
-func (s *Store) Setting(key string, v any) (bool, error) { panic("stub") }
-
-// SetSetting writes a JSON value; nil removes it.
-func (s *Store) SetSetting(key string, v any) error { panic("stub") }
-
-// File is one regular file of a sealed hour, as the index is fed with it.
-type File struct {
-	Path  string // '/' separators, raw bytes
-	Size  int64
-	MTime int64 // ns since 1970
-	Hash  [16]byte
+// hourhand.db.damaged-TIME and a new one is built from jobs.json, the newest
+// daily copy and the targets; Rebuilt then tells so. Runs that were begun and
+// never ended end now, as Interrupted. ErrLocked: another process has it;
+// ErrNewer: a newer schema.
+func Open(c Config) (*Store, error) {
+	if c.Wait == 0 {
+		c.Wait = time.Second
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	s := &Store{dir: c.Dir, now: c.Now}
+	if err := s.takeLock(c.Wait); err != nil {
+		return nil, err
+	}
+	if err := s.open(c); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the data folder %s: %w", c.Dir, err), s.Close())
+	}
+	return s, nil
 }
 
-// Version is one content of a path, with the hours that hold it.
-type Version struct {
-	Size  int64
-	MTime int64
-	Hash  [16]byte
-	Hours uint32 // bit h: hour h
+// takeLock takes the lock beside the database. Not the database's own: that one
+// would go with the file when it is put aside or replaced, and let a second
+// process in between.
+func (s *Store) takeLock(wait time.Duration) error {
+	s.lock = flock.New(filepath.Join(s.dir, lockName), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	ok, err := s.lock.TryLockContext(ctx, 20*time.Millisecond)
+	switch {
+	case ok:
+		return nil
+	case err == nil || errors.Is(err, context.DeadlineExceeded):
+		return locked(s.dir)
+	}
+	return fmt.Errorf("lock the data folder: %w", err)
 }
 
-// Index replaces what the file index knows of one hour by files, which come
-// sorted by path component ("a" < "a/x" < "a.b"). Only differences are written,
-// in batches. run is remembered: Indexed tells it.
-func (s *Store) Index(job string, hour int, run string, files iter.Seq2[File, error]) error {
-	panic("stub")
+func locked(dir string) error {
+	return fmt.Errorf("%w: %s; quit it first, or choose another folder with --data", ErrLocked, dir)
 }
 
-// Indexed is the run whose seal the index of an hour stands for, "" if none.
-func (s *Store) Indexed(job string, hour int) (string, error) { panic("stub") }
+func (s *Store) open(c Config) error {
+	err := s.openDB()
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) {
+		if err = s.rebuild(c, err); err == nil {
+			err = s.openDB()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.compact(); err != nil {
+		return err
+	}
+	s.keepCopy()
+	if err := s.syncJobs(); err != nil {
+		return err
+	}
+	return s.endInterrupted(c.WasSealed)
+}
 
-// Versions of a path, newest mtime first.
-func (s *Store) Versions(job, path string) ([]Version, error) { panic("stub") }
+func (s *Store) path() string { return filepath.Join(s.dir, dbName) }
 
-// Search yields the paths of a job that contain text, ignoring case, sorted.
-func (s *Store) Search(job, text string) iter.Seq2[string, error] { panic("stub") }
+// openDB opens a sound file of this schema. fs.ErrNotExist, ErrDamaged, ErrNewer,
+// ErrLocked; the file is as it was, and closed.
+func (s *Store) openDB() error {
+	info, err := os.Stat(s.path())
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		return fs.ErrNotExist // bbolt was stopped before its first write
+	}
+	if err := s.checkDB(); err != nil {
+		return err
+	}
+	if s.db, s.file, err = openBolt(s.path()); err != nil {
+		return err
+	}
+	if err := s.checkSchema(); err != nil {
+		return errors.Join(err, s.closeDB())
+	}
+	return nil
+}
 
-// Trim applies the retention: runs older than 400 days or beyond 20,000 per job
-// go, with their problems; the newest run of each hour always stays.
-func (s *Store) Trim() error { panic("stub") }
+// checkDB checks the file while nobody can write it. Whoever holds the folder's
+// lock is alone, unless somebody removed the lock file under a running Hourhand:
+// so the database's own lock is tried too.
+func (s *Store) checkDB() error {
+	var reader *bbolt.DB
+	err := guarded(func() (err error) {
+		reader, err = bbolt.Open(s.path(), 0o600, &bbolt.Options{ReadOnly: true, Timeout: boltWait})
+		return err
+	})
+	if errors.Is(err, berrors.ErrTimeout) {
+		return locked(s.dir)
+	}
+	if reader != nil {
+		defer reader.Close()
+	}
+	return checkFile(s.path(), checkBudget)
+}
+
+// boltWait is one try for bbolt's lock; zero would mean for ever.
+const boltWait = time.Millisecond
+
+// openBolt opens a file that checkFile has passed, or a new one.
+func openBolt(path string) (db *bbolt.DB, file *os.File, err error) {
+	options := bbolt.Options{
+		Timeout:      boltWait,
+		FreelistType: bbolt.FreelistMapType, // the other one is slow once an index was dropped
+		OpenFile: func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
+			file, err = os.OpenFile(name, flag, mode)
+			return file, err
+		},
+	}
+	err = guarded(func() (err error) {
+		db, err = bbolt.Open(path, 0o600, &options)
+		return err
+	})
+	switch {
+	case err == nil:
+		return db, file, nil
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, nil, locked(filepath.Dir(path))
+	case errors.Is(err, ErrDamaged):
+		file.Close() // bbolt left it open when it panicked
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
+		err = fmt.Errorf("%w (%v)", ErrDamaged, err)
+	}
+	return nil, nil, err
+}
+
+// checkSchema lifts an older schema and reads the values that matter.
+func (s *Store) checkSchema() error {
+	version := 0
+	err := s.view(func(tx *bbolt.Tx) (err error) {
+		version, err = schemaOf(tx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case version == 0:
+		return fmt.Errorf("%w (nothing in it)", ErrDamaged)
+	case version < len(migrations):
+		if err := s.update(migrate); err != nil {
+			return err
+		}
+	}
+	return s.view(checkValues)
+}
+
+// endInterrupted ends the runs that were at work when the process or the machine
+// died.
+func (s *Store) endInterrupted(wasSealed func(Job, Run) (Hour, bool)) error {
+	type open struct {
+		job Job
+		run Run
+	}
+	var runs []open
+	err := s.view(func(tx *bbolt.Tx) error {
+		for id := range ascend(tx.Bucket(bucketRunning), "") {
+			r, err := get[Run](tx.Bucket(bucketRuns), string(id))
+			if err != nil {
+				return err
+			}
+			j, err := get[Job](tx.Bucket(bucketJobs), r.Job)
+			if err != nil {
+				return err
+			}
+			runs = append(runs, open{j, r})
+		}
+		return nil
+	})
+	for _, o := range runs {
+		if err == nil {
+			err = s.endDead(o.run, sealedHour(o.job, o.run, wasSealed))
+		}
+	}
+	return err
+}
+
+// sealedHour is what the target sealed in the name of a run, nil: nothing.
+func sealedHour(j Job, r Run, wasSealed func(Job, Run) (Hour, bool)) *Hour {
+	if wasSealed == nil {
+		return nil
+	}
+	h, ok := wasSealed(j, r)
+	if !ok {
+		return nil
+	}
+	return &h
+}
+
+func (s *Store) endDead(r Run, hour *Hour) error {
+	r.Outcome, r.Cause = Interrupted, "interrupted"
+	r.Reason = "Hourhand or the computer stopped while this run was at work."
+	r.Ended = sane(s.now())
+	if hour != nil {
+		r.Outcome, r.Reason, r.Cause, r.Sealed = Done, "", "", true
+		r.Notes = append(r.Notes, "The process stopped after the copy was sealed, before the run was recorded: its counts are not known.")
+		if !hour.To.IsZero() {
+			r.Ended = sane(hour.To)
+		}
+	}
+	return s.update(func(tx *bbolt.Tx) error { return endRun(tx, r, hour) })
+}

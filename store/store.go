@@ -1,137 +1,124 @@
 // Package store keeps jobs, runs, the board of 24 hours, the file index and the
-// settings in one bbolt file. The file lock of the database is the
-// single-instance lock of the agent. The database is never needed to read a
-// copy: a damaged one is put aside and built anew from jobs.json and from what
-// the targets themselves say.
+// settings in one bbolt file. Only one process has a data folder open at a time:
+// that lock is the single-instance lock of the agent. The database is never
+// needed to read a copy: a damaged one is put aside and built anew from
+// jobs.json and from what the targets themselves say.
+//
+// Start with Open. Each method is one short transaction, or several for those
+// that say so; what a method returns is durable, and what it yields is yielded
+// outside of any transaction, so that a slow reader blocks nobody.
 package store
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/gofrs/flock"
+	"go.etcd.io/bbolt"
 )
 
 var (
 	ErrNotFound = errors.New("not found")
 	ErrLocked   = errors.New("another Hourhand uses this data folder")
 	ErrNewer    = errors.New("this data folder belongs to a newer Hourhand")
+
+	// ErrDamaged comes from a method that met bytes which cannot be right. The
+	// next Open puts the file aside and builds a new one.
+	ErrDamaged = errors.New("the database is damaged; restart Hourhand, it builds a new one")
 )
 
-// Job is what is copied, from where, to where, when and how.
-type Job struct {
-	ID                string    `json:"id"`   // random, for ever
-	Name              string    `json:"name"` // unique, shown everywhere; letters, digits, blank, - _ .
-	Source            string    `json:"source"`
-	Target            string    `json:"target"`
-	Mode              string    `json:"mode"`            // "mirror" or "changes"
-	Schedule          string    `json:"schedule"`        // cron, five fields, local time; "" = only by hand
-	Keep              string    `json:"keep,omitempty"`  // mode changes: Go duration or "2d"
-	Verify            string    `json:"verify"`          // "full", "source", "none"
-	Profile           string    `json:"profile"`         // "gentle", "normal", "full"
-	Limit             int64     `json:"limit,omitempty"` // bytes/s, 0 = none
-	Workers           int       `json:"workers,omitempty"`
-	Retries           int       `json:"retries"`
-	RetryWait         string    `json:"retry_wait,omitempty"`
-	MaxDelete         string    `json:"max_delete,omitempty"` // "N" or "P%"; "" = the default
-	Excludes          []string  `json:"excludes,omitempty"`
-	NoDefaultExcludes bool      `json:"no_default_excludes,omitempty"`
-	DeleteExcluded    bool      `json:"delete_excluded,omitempty"`
-	Checksum          bool      `json:"checksum,omitempty"`
-	TrustIndex        bool      `json:"trust_index,omitempty"`
-	Disabled          bool      `json:"disabled,omitempty"`
-	Created           time.Time `json:"created"`
+// Store is an open data folder. Its methods may be called from any goroutine.
+type Store struct {
+	dir     string
+	now     func() time.Time
+	rebuilt string
+	lock    *flock.Flock
+
+	db   *bbolt.DB
+	file *os.File // the handle that db works on, see Close
+
+	jobs     sync.Mutex // one change of jobs at a time, with its jobs.json
+	indexing sync.Mutex // one Index at a time: it reads, then writes what it found to differ
+
+	// broken is set once a transaction died half-way. Locks inside bbolt may be
+	// held for ever then, so nothing enters it again.
+	broken atomic.Pointer[fault]
 }
 
-// Outcomes of a run.
-const (
-	Running     = "running" // begun and not ended
-	Done        = "done"
-	Partial     = "partial"
-	Held        = "held"
-	Failed      = "failed"
-	Cancelled   = "cancelled"
-	Skipped     = "skipped"     // not started, with the reason
-	Missed      = "missed"      // its due passed unrun
-	Interrupted = "interrupted" // process or machine died
-)
-
-// Count is a number of files and their bytes.
-type Count struct {
-	Files int64 `json:"files"`
-	Bytes int64 `json:"bytes"`
+// Close ends the use of the data folder. It waits for transactions at work.
+func (s *Store) Close() error {
+	err := s.closeDB()
+	return errors.Join(err, s.lock.Unlock())
 }
 
-// Problem is trouble with one file.
-type Problem struct {
-	Path  string `json:"path"`
-	Error string `json:"error"`
-	Cause string `json:"cause,omitempty"`
+func (s *Store) closeDB() error {
+	switch {
+	case s.db == nil:
+		return nil
+	case s.broken.Load() != nil:
+		return s.file.Close() // releases the lock; bbolt's own Close could wait for ever
+	}
+	err := s.db.Close()
+	s.db = nil
+	return err
 }
 
-// Run is one execution of a job, or one that did not happen (skipped, missed).
-// The JSON is what `history --json` prints for it.
-type Run struct {
-	ID      string    `json:"id"`  // sorts by time of beginning
-	Job     string    `json:"job"` // job id
-	JobName string    `json:"job_name"`
-	Hour    int       `json:"hour"`         // -1: a one-shot
-	Due     time.Time `json:"due,omitzero"` // zero: made by hand
-	Started time.Time `json:"started"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Trigger string    `json:"trigger"` // "schedule", "catch-up", "hand", "fill", "approve"
-	Outcome string    `json:"outcome"`
-	Reason  string    `json:"reason,omitempty"` // why it was held, skipped, failed ...: a sentence
-	Cause   string    `json:"cause,omitempty"`  // short key of the reason, for hints
+// Rebuilt is the sentence for the dashboard after a rebuild, else "".
+func (s *Store) Rebuilt() string { return s.rebuilt }
 
-	Copied       Count           `json:"copied"`
-	Updated      Count           `json:"updated"`
-	Removed      Count           `json:"removed"`
-	Moved        Count           `json:"moved"`
-	Unchanged    Count           `json:"unchanged"`
-	LeftOut      LeftOut         `json:"left_out"`
-	Verified     Verified        `json:"verified"`
-	ProblemCount int64           `json:"problem_count"`
-	Notes        []string        `json:"notes,omitempty"`
-	Plan         json.RawMessage `json:"plan,omitempty"` // of a held run: engine.Plan
-	Sealed       bool            `json:"sealed"`
-	Changed      bool            `json:"changed"`
+// view runs fn in a read transaction. Damage that bbolt or fn trips over comes
+// back as ErrDamaged.
+func (s *Store) view(fn func(*bbolt.Tx) error) error {
+	if f := s.broken.Load(); f != nil {
+		return f
+	}
+	entered := false
+	err := guarded(func() error {
+		return s.db.View(func(tx *bbolt.Tx) error {
+			entered = true
+			return fn(tx)
+		})
+	})
+	if f, ok := errors.AsType[*fault](err); ok && !entered {
+		s.broken.Store(f)
+	}
+	return err
 }
 
-// LeftOut counts what rules and kinds of file keep out.
-type LeftOut struct {
-	Excluded int64 `json:"excluded"`
-	Special  int64 `json:"special"`
-	Mount    int64 `json:"mount"`
+// update runs fn in a write transaction that is durable when update returns nil.
+// After a fault in it nothing is written any more: more writing on a damaged
+// file does more damage.
+func (s *Store) update(fn func(*bbolt.Tx) error) error {
+	if f := s.broken.Load(); f != nil {
+		return f
+	}
+	err := guarded(func() error { return s.db.Update(fn) })
+	if f, ok := errors.AsType[*fault](err); ok {
+		s.broken.Store(f)
+	}
+	return err
 }
 
-// Verified counts files by how their bytes were proved.
-type Verified struct {
-	Device Count `json:"device"`
-	Cache  Count `json:"cache"`
-	Server Count `json:"server"`
-	Source Count `json:"source"`
+// fault is a panic or a memory fault met inside bbolt. It is an ErrDamaged.
+type fault struct{ cause any }
+
+func (f *fault) Error() string        { return fmt.Sprintf("%v (%v)", ErrDamaged, f.cause) }
+func (f *fault) Is(target error) bool { return target == ErrDamaged }
+
+// guarded calls fn and turns a panic in it into a fault. bbolt trusts the file:
+// a torn page makes it panic, and a page beyond the end of a shortened file is a
+// memory fault of its mapping, which would end the process.
+func guarded(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = &fault{cause: p}
+		}
+	}()
+	return fn()
 }
-
-// MaxProblems is how many problems are kept per run; ProblemCount has the total.
-const MaxProblems = 1000
-
-// Hour is one field of a job's board: what the hour folder holds now, and what
-// the latest run for it did.
-type Hour struct {
-	Content  string    `json:"content"` // engine.Content: "", "sealed", "writing", ...
-	From     time.Time `json:"from,omitzero"`
-	To       time.Time `json:"to,omitzero"`
-	Due      time.Time `json:"due,omitzero"`
-	SealedBy string    `json:"sealed_by,omitempty"` // run id
-	Files    Count     `json:"files"`
-	Problems int64     `json:"problems,omitempty"`
-	Verified Verified  `json:"verified"`
-	Oldest   time.Time `json:"oldest,omitzero"` // every file read back since
-	Notes    []string  `json:"notes,omitempty"`
-	LastRun  string    `json:"last_run,omitempty"` // run id of the latest run for this hour
-	Outcome  string    `json:"outcome,omitempty"`  // of LastRun, also skipped and missed
-	At       time.Time `json:"at,omitzero"`        // when LastRun ended, or its due
-}
-
-// Board is the 24 hours of a job.
-type Board [24]Hour

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Daily copies of the database, for the history alone: jobs are in jobs.json,
+// hours on the targets, and the file index can be built again.
+const (
+	copyInfix  = ".copy-"
+	copyAge    = 24 * time.Hour
+	keepCopies = 3
+)
+
+// keepCopy takes a copy if the newest one is over a day old. A copy that fails
+// is no reason not to start: on a full disk the user needs the dashboard most.
+func (s *Store) keepCopy() {
+	now := sane(s.now()).UTC()
+	copies, ahead := listCopies(s.dir, now)
+	if n := len(copies); n > 0 && now.Sub(copyTime(copies[n-1])) < copyAge {
+		return
+	}
+	path := s.path() + copyInfix + now.Format(stampLayout)
+	if err := s.copyTo(path); err != nil {
+		return
+	}
+	// Names ahead of the clock come first: they say nothing about their age.
+	all := append(append(ahead, copies...), path)
+	for _, old := range all[:max(0, len(all)-keepCopies)] {
+		os.Remove(old)
+	}
+}
+
+// listCopies lists the copies, oldest first; those dated after now apart.
+func listCopies(dir string, now time.Time) (copies, ahead []string) {
+	entries, _ := os.ReadDir(dir) // sorted, so by time
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch t := copyTime(path); {
+		case t.IsZero(): // another file, or a copy that was not finished
+		case t.After(now):
+			ahead = append(ahead, path)
+		default:
+			copies = append(copies, path)
+		}
+	}
+	return copies, ahead
+}
+
+// copyTime is the time in the name of a copy, zero if there is none.
+func copyTime(path string) time.Time {
+	stamp := strings.TrimPrefix(filepath.Base(path), dbName+copyInfix)
+	t, err := time.Parse(stampLayout, stamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// copyTo writes all but the file index into a new database, durably.
+func (s *Store) copyTo(path string) error {
+	temp := path + ".new"
+	os.Remove(temp)
+	db, _, err := openBolt(temp)
+	if err != nil {
+		return err
+	}
+	err = guarded(func() error {
+		return db.Update(func(to *bbolt.Tx) error {
+			return s.view(func(from *bbolt.Tx) error { return copyBuckets(to, from) })
+		})
+	})
+	err = errors.Join(err, db.Close())
+	if err == nil {
+		err = rename(temp, path)
+	}
+	if err != nil {
+		os.Remove(temp)
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	return nil
+}
+
+func copyBuckets(to, from *bbolt.Tx) error {
+	if err := createBuckets(to); err != nil {
+		return err
+	}
+	return from.ForEach(func(name []byte, b *bbolt.Bucket) error {
+		if slices.Equal(name, bucketVersions) || slices.Equal(name, bucketIndexed) {
+			return nil
+		}
+		out := to.Bucket(name)
+		out.FillPercent = 1
+		return b.ForEach(out.Put)
+	})
+}
+
+// The database is compacted at Open when more than half of it, and over 8 MB, is
+// free: bbolt itself never gives space back.
+const compactFrom = 8 << 20
+
+// compact writes the database anew without its free pages and opens that.
+func (s *Store) compact() error {
+	info, err := os.Stat(s.path())
+	if err != nil {
+		return err
+	}
+	stats := s.db.Stats()
+	free := int64(stats.FreePageN+stats.PendingPageN) * int64(s.db.Info().PageSize)
+	if free < compactFrom || free < info.Size()/2 {
+		return nil
+	}
+	temp := s.path() + ".compact"
+	defer os.Remove(temp)
+	if err := s.compactTo(temp); err != nil {
+		return nil // no space for it: the old file serves as well
+	}
+	if err := s.closeDB(); err != nil {
+		return err
+	}
+	if err := rename(temp, s.path()); err != nil {
+		return err
+	}
+	return s.openDB()
+}
+
+func (s *Store) compactTo(temp string) error {
+	os.Remove(temp)
+	db, _, err := openBolt(temp)
+	if err != nil {
+		return err
+	}
+	db.NoSync = true // one Sync at the end
+	err = guarded(func() error { return bbolt.Compact(db, s.db, 4<<20) })
+	if err == nil {
+		err = db.Sync()
+	}
+	return errors.Join(err, db.Close())
+}
