@@ -15,3 +15,11 @@ func setTime(h handle, mtime int64) error {
 	}
 	return nil
 }
+
+const omitTime = unix.UTIME_OMIT
+
+const errNoXattr = unix.ENODATA
+
+// systemXattrs are given by the system's policy to each file anew, or hold for
+// one inode only (evm), so a copy of them would be wrong.
+var systemXattrs = []string{"security.selinux", "security.evm"}

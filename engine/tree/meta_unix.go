@@ -2,7 +2,12 @@
 
 package tree
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
 
 // setMeta follows the order of SetFile.
 func setMeta(dst, src handle, in Info) (lost Lost, err error) {
@@ -69,7 +74,7 @@ func setLinkMeta(dir handle, name string, in Info) (lost Lost, err error) {
 		}
 	}
 	if in.MTime != now.MTime {
-		times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(in.MTime)}
+		times := []unix.Timespec{{Nsec: omitTime}, unix.NsecToTimespec(in.MTime)}
 		err = again(func() error { return unix.UtimesNanoAt(int(dir), name, times, unix.AT_SYMLINK_NOFOLLOW) })
 		lost.Times, err = refused(err)
 	}
@@ -87,11 +92,12 @@ func unlock(h handle) error {
 // refused sorts errors of metadata: what rights, file system or range forbid is
 // lost; anything else (EIO, ENOSPC, EROFS ...) stays an error.
 func refused(err error) (bool, error) {
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return false, nil
-	case unix.EPERM, unix.EACCES, unix.ENOTSUP, unix.ENOSYS, unix.EINVAL,
-		unix.ERANGE, unix.E2BIG, unix.EOVERFLOW:
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, errors.ErrUnsupported):
+		return true, nil
+	case err == unix.EINVAL, err == unix.ERANGE, err == unix.E2BIG, err == unix.EOVERFLOW:
 		return true, nil
 	}
 	return false, err

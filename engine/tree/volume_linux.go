@@ -74,6 +74,9 @@ func syncfsTells() bool {
 // volumeID is the UUID in the file system itself, where the kernel tells it
 // (Linux 6.9) or udev has read it. Network mounts are known by what they mount.
 func volumeID(h handle, m mountInfo, st unix.Statfs_t) string {
+	if m.fileSystem == "btrfs" {
+		return btrfsUUID(h)
+	}
 	if id := superblockUUID(h); id != "" {
 		return id
 	}
@@ -84,7 +87,7 @@ func volumeID(h handle, m mountInfo, st unix.Statfs_t) string {
 		return id
 	}
 	// These make the fsid of their UUID; xfs and FAT make it of the device number.
-	if slices.Contains([]string{"ext2", "ext3", "ext4", "btrfs", "zfs"}, m.fileSystem) {
+	if slices.Contains([]string{"ext2", "ext3", "ext4", "zfs"}, m.fileSystem) {
 		return fmt.Sprintf("%08x%08x", uint32(st.Fsid.Val[0]), uint32(st.Fsid.Val[1]))
 	}
 	return ""
@@ -102,11 +105,32 @@ func superblockUUID(h handle) string {
 	if errno != 0 || id.length == 0 || int(id.length) > len(id.bytes) {
 		return ""
 	}
-	s := hex.EncodeToString(id.bytes[:id.length])
-	if len(s) == 32 {
-		s = s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+	return formatUUID(id.bytes[:id.length])
+}
+
+// btrfsUUID asks BTRFS_IOC_FS_INFO of linux/btrfs.h, _IOR(0x94, 31, struct
+// btrfs_ioctl_fs_info_args): btrfs does not answer the other call, and its fsid is another
+// for each subvolume.
+func btrfsUUID(h handle) string {
+	var info struct {
+		maxID, devices uint64
+		id             [16]byte
+		_              [992]byte
 	}
-	return s
+	const getInfo = 2<<30 | unsafe.Sizeof(info)<<16 | 0x94<<8 | 31
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(h), getInfo, uintptr(unsafe.Pointer(&info)))
+	if errno != 0 {
+		return ""
+	}
+	return formatUUID(info.id[:])
+}
+
+// formatUUID writes it as blkid and findmnt do; shorter ids have no groups.
+func formatUUID(id []byte) string {
+	if len(id) != 16 {
+		return hex.EncodeToString(id)
+	}
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 // udevUUID finds the name under which udev keeps the device.

@@ -4,6 +4,7 @@ package tree
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 
@@ -113,12 +114,12 @@ func listXattrs(h handle) ([]string, error) {
 			n, err = unix.Flistxattr(int(h), buf)
 			return err
 		})
-		switch err {
-		case nil:
+		switch {
+		case err == nil:
 			return xattrNames(string(buf[:n])), nil
-		case unix.ERANGE:
+		case err == unix.ERANGE:
 			buf = make([]byte, 4*len(buf))
-		case unix.ENOTSUP, unix.ENOSYS, unix.EPERM:
+		case errors.Is(err, errors.ErrUnsupported), err == unix.EPERM:
 			return nil, nil
 		default:
 			return nil, err

@@ -1,0 +1,27 @@
+package tree
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const omitTime = -2 // UTIME_OMIT of sys/stat.h
+
+// setTime uses fsetattrlist(2): futimes has microseconds only, and macOS has no
+// futimens that Go could call without cgo.
+func setTime(h handle, mtime int64) error {
+	list := unix.Attrlist{Bitmapcount: unix.ATTR_BIT_MAP_COUNT, Commonattr: unix.ATTR_CMN_MODTIME}
+	time := unix.NsecToTimespec(mtime)
+	_, _, errno := unix.Syscall6(unix.SYS_FSETATTRLIST, uintptr(h), uintptr(unsafe.Pointer(&list)),
+		uintptr(unsafe.Pointer(&time)), unsafe.Sizeof(time), 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+const errNoXattr = unix.ENOATTR
+
+// systemXattrs are given by the system and cannot be set by anyone else.
+var systemXattrs = []string{"com.apple.provenance", "com.apple.macl"}
