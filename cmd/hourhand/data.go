@@ -62,7 +62,7 @@ func absolute(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real, nil
 	}
-	dir, base := filepath.Split(strings.TrimRight(path, `/`+string(filepath.Separator)))
+	dir, base := filepath.Split(strings.TrimRight(path, "/"))
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", fmt.Errorf("resolve %q: %w", clean(path), err)
