@@ -4,7 +4,6 @@ package tree
 
 import (
 	"io/fs"
-	"math"
 	"strings"
 	"syscall"
 
@@ -174,17 +173,6 @@ func kindOf(mode uint32) Kind {
 		return Link
 	}
 	return Special
-}
-
-func nanoseconds(sec, nsec int64) int64 {
-	const limit = math.MaxInt64 / 1_000_000_000
-	switch {
-	case sec >= limit:
-		return math.MaxInt64
-	case sec <= -limit:
-		return math.MinInt64
-	}
-	return sec*1e9 + nsec
 }
 
 func mkdirAt(dir handle, name string) error {

@@ -14,7 +14,10 @@
 // only, the same few names in each.
 package tree
 
-import "errors"
+import (
+	"errors"
+	"math"
+)
 
 // Errors that callers branch on. The os errors (fs.ErrNotExist,
 // fs.ErrPermission, ENOSPC ...) stay testable with errors.Is through every
@@ -49,4 +52,15 @@ type Info struct {
 	CTime     int64
 	Dev, Ino  uint64 // file id; Ino 0: the platform tells none
 	Nlink     uint64
+}
+
+func nanoseconds(sec, nsec int64) int64 {
+	const limit = math.MaxInt64 / 1_000_000_000
+	switch {
+	case sec >= limit:
+		return math.MaxInt64
+	case sec <= -limit:
+		return math.MinInt64
+	}
+	return sec*1e9 + nsec
 }
