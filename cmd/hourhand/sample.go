@@ -26,7 +26,7 @@ func writeSample(root string) error {
 	for i := range 24 {
 		s.file(fmt.Sprintf("Pictures/2024-03 Málaga/IMG_%04d.jpg", 1200+i), 1_000_000)
 	}
-	s.file("Videos/first steps.mp4", 10_000_000)
+	s.file("Videos/first steps.mp4", 20_000_000)
 	for i := range 40 {
 		s.file(fmt.Sprintf("Projects/house/plans/room-%02d.dat", i), 4096)
 	}
