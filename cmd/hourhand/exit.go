@@ -66,6 +66,8 @@ var codes = []struct {
 	{engine.ErrLocked, codeBusy},
 	{store.ErrLocked, codeBusy},
 	{agent.ErrBusy, codeBusy},
+	{agent.ErrPaused, codeBusy},
+	{agent.ErrStopped, codeBusy},
 	{engine.ErrMismatch, codeMismatch},
 	{context.Canceled, codeCancelled},
 }
@@ -89,7 +91,24 @@ func codeOf(err error) code {
 	return codeFailed
 }
 
-// outcomes is the exit code of a run by its outcome, where no error says more.
+// causes tells what a recorded run that is not complete makes the process exit
+// with, by the cause that the agent gave it. One that is not listed goes by its
+// outcome.
+var causes = map[string]code{
+	agent.CauseNoSource: codeMissing,
+	agent.CauseNoTarget: codeMissing,
+	agent.CauseFull:     codeFull,
+	agent.CauseLocked:   codeBusy,
+	agent.CausePaused:   codeBusy,
+	agent.CauseUsage:    codeUsage,
+	agent.CauseForeign:  codeHeld,
+	agent.CauseOverlap:  codeHeld,
+	agent.CauseVolume:   codeHeld,
+	agent.CauseMismatch: codeMismatch,
+	agent.CauseEdited:   codeProblems,
+}
+
+// outcomes is the exit code of a run by its outcome, where nothing says more.
 var outcomes = map[string]code{
 	store.Done:        codeDone,
 	store.Partial:     codeProblems,

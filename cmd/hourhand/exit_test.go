@@ -36,6 +36,7 @@ func TestExitCodesOfErrors(t *testing.T) {
 		{engine.ErrNoSource, 5},
 		{engine.ErrNoTarget, 5},
 		{agent.ErrBusy, 6},
+		{agent.ErrPaused, 6},
 		{store.ErrLocked, 6},
 		{engine.ErrLocked, 6},
 		{context.Canceled, 7},
@@ -97,8 +98,30 @@ func TestEveryOutcomeHasAnExitCode(t *testing.T) {
 		{report{Outcome: "interrupted"}, 1},
 		{report{Outcome: "something new"}, 1},
 	} {
-		if got := c.report.codeBy(nil); got != c.want {
+		if got := c.report.codeByOutcome(); got != c.want {
 			t.Errorf("code of %q: got %d, want %d", c.report.Outcome, got, c.want)
+		}
+	}
+}
+
+func TestRunsExitByTheirCause(t *testing.T) {
+	for _, c := range []struct {
+		run  store.Run
+		want code
+	}{
+		{store.Run{Outcome: store.Failed, Cause: agent.CauseNoSource}, 5},
+		{store.Run{Outcome: store.Skipped, Cause: agent.CauseNoTarget}, 5},
+		{store.Run{Outcome: store.Failed, Cause: agent.CauseFull}, 9},
+		{store.Run{Outcome: store.Failed, Cause: agent.CauseForeign}, 4},
+		{store.Run{Outcome: store.Held, Cause: agent.CauseHeld}, 4},
+		{store.Run{Outcome: store.Failed, Cause: agent.CauseMismatch}, 8},
+		{store.Run{Outcome: store.Partial, Cause: agent.CauseEdited}, 3},
+		{store.Run{Outcome: store.Partial, Cause: agent.CauseFiles}, 3},
+		{store.Run{Outcome: store.Failed, Cause: agent.CauseLost}, 1},
+		{store.Run{Outcome: store.Done}, 0},
+	} {
+		if got := reportOfRun(c.run, nil).code; got != c.want {
+			t.Errorf("%s by %q: got %d, want %d", c.run.Outcome, c.run.Cause, got, c.want)
 		}
 	}
 }

@@ -22,9 +22,10 @@ func (a *app) jobsCommand() *cobra.Command {
 		a.jobsRemoveCommand(), a.jobsExportCommand(), a.jobsImportCommand())
 }
 
-// newJob is a job before any flag has spoken: hourly, every file read back.
+// newJob is a job before any flag has spoken: hourly, every file read back. Its
+// profile is left open: gentle by schedule, normal by hand.
 func newJob() store.Job {
-	return store.Job{Mode: "mirror", Schedule: "0 * * * *", Verify: "full", Profile: "normal", Retries: 2}
+	return store.Job{Mode: "mirror", Schedule: "0 * * * *", Verify: "full", Retries: 2}
 }
 
 // jobFlags are those of jobs add and jobs edit.

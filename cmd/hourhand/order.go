@@ -44,5 +44,5 @@ var proofs = map[string]engine.Proof{
 }
 
 var profiles = map[string]engine.Profile{
-	"gentle": engine.ProfileGentle, "normal": engine.ProfileNormal, "full": engine.ProfileFull,
+	"": engine.ProfileNormal, "gentle": engine.ProfileGentle, "normal": engine.ProfileNormal, "full": engine.ProfileFull,
 }

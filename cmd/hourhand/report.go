@@ -72,9 +72,9 @@ func reportOf(r engine.Report) report {
 	for _, p := range r.Problems {
 		out.Problems = append(out.Problems, problemOf(p.Path, p.Error, p.Cause))
 	}
-	out.code = out.codeBy(r.Err)
+	out.code = out.codeByOutcome()
 	if r.Err != nil {
-		out.Reason = r.Err.Error()
+		out.code, out.Reason = codeOf(r.Err), r.Err.Error()
 	}
 	return out
 }
@@ -95,15 +95,15 @@ func reportOfRun(r store.Run, problems []store.Problem) report {
 	for _, p := range problems {
 		out.Problems = append(out.Problems, problemOf(p.Path, p.Error, p.Cause))
 	}
-	out.code = out.codeBy(nil)
+	out.code = out.codeByOutcome()
+	if c, ok := causes[r.Cause]; ok {
+		out.code = c
+	}
 	return out
 }
 
-// codeBy is the exit code of a report, err being why it is not done.
-func (r report) codeBy(err error) code {
-	if err != nil {
-		return codeOf(err)
-	}
+// codeByOutcome is the exit code of a report where no error or cause says more.
+func (r report) codeByOutcome() code {
 	mismatch := func(p problem) bool { return p.Cause == engine.CauseMismatch }
 	if slices.ContainsFunc(r.Problems, mismatch) {
 		return codeMismatch
