@@ -1,0 +1,206 @@
+package index
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Read-ahead of a stream over the whole file, and of a single folder.
+const (
+	aheadAll = 256 << 10
+	aheadDir = 80 << 10 // a usual chunk in one read
+)
+
+// Reader reads an idx. It may be used from several goroutines. It holds 24 bytes
+// a folder in memory, and reads everything else when asked, never by mapping the
+// file: a mapped file on a drive that is pulled kills the process.
+type Reader struct {
+	r       io.ReaderAt
+	name    string
+	header  Header
+	start   int64 // of the blocks
+	table   int64 // end of the blocks
+	entries int64
+	rows    []row // by hash
+}
+
+// NewReader checks header, table and their checksums, not yet the blocks. name
+// is for error texts. ErrDamaged if they are not those of an idx; errors of r as
+// they are. r must stay open as long as the Reader is used.
+func NewReader(r io.ReaderAt, size int64, name string) (*Reader, error) {
+	x := &Reader{r: r, name: name}
+	if err := x.load(size); err != nil {
+		return nil, x.wrap(err)
+	}
+	return x, nil
+}
+
+func (r *Reader) wrap(err error) error {
+	return fmt.Errorf("read index %s: %w", r.name, err)
+}
+
+func (r *Reader) load(size int64) error {
+	head := make([]byte, min(int64(maxHeader), max(size, 0)))
+	if err := readAt(r.r, head, 0); err != nil {
+		return err
+	}
+	h, n, err := parseHeader(head)
+	if err != nil {
+		return damaged("%w", err)
+	}
+	end := size - trailerSize
+	if end < int64(n) {
+		return damaged("cut off at %d", size)
+	}
+	tail := make([]byte, trailerSize)
+	if err := readAt(r.r, tail, end); err != nil {
+		return err
+	}
+	t, err := parseTrailer(tail, head[:n])
+	if err != nil {
+		return damaged("%w", err)
+	}
+	if t.table < int64(n) || t.table > end || t.rows != (end-t.table)/rowSize || (end-t.table)%rowSize != 0 || t.entries < t.rows {
+		return damaged("its trailer contradicts its size")
+	}
+	r.header, r.start, r.table, r.entries = h, int64(n), t.table, t.entries
+	return r.loadTable(t)
+}
+
+// loadTable reads the rows in pieces: the table as bytes is as large as the rows
+// themselves.
+func (r *Reader) loadTable(t trailer) error {
+	r.rows = make([]row, 0, t.rows) // no more than size says: checked
+	sum := xxh3.New()
+	piece := make([]byte, 2048*rowSize)
+	for at, end := t.table, t.table+t.rows*rowSize; at < end; at += int64(len(piece)) {
+		piece = piece[:min(int64(len(piece)), end-at)]
+		if err := readAt(r.r, piece, at); err != nil {
+			return err
+		}
+		sum.Write(piece) // never fails
+		for i := 0; i < len(piece); i += rowSize {
+			if err := r.addRow(parseRow(piece[i:])); err != nil {
+				return err
+			}
+		}
+	}
+	if sum.Sum64() != t.tableSum {
+		return damaged("checksum of the table differs")
+	}
+	return nil
+}
+
+func (r *Reader) addRow(x row) error {
+	if x.offset < r.start || x.length < chunkHead+chunkTail || x.length > r.table-r.start || x.offset > r.table-x.length {
+		return damaged("table: a block of %d bytes at %d cannot be", x.length, x.offset)
+	}
+	if n := len(r.rows); n > 0 && byHash(r.rows[n-1], x) >= 0 {
+		return damaged("table is out of order")
+	}
+	r.rows = append(r.rows, x)
+	return nil
+}
+
+func byHash(a, b row) int {
+	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.offset, b.offset))
+}
+
+// Header as NewWriter was given it.
+func (r *Reader) Header() Header { return r.header }
+
+// Len is how many entries there are.
+func (r *Reader) Len() int64 { return r.entries }
+
+// Dir returns a folder's entries, sorted by name; ok false: the idx has no
+// entries in it (an empty folder is an entry of the folder above, no more). A
+// block whose checksum fails is ErrDamaged.
+func (r *Reader) Dir(dir string) (entries []Entry, ok bool, err error) {
+	b, err := r.find(dir)
+	if b == nil || err != nil {
+		return nil, false, err
+	}
+	// An entry of a file takes about 80 bytes.
+	entries = make([]Entry, 0, (b.in.end-b.in.next+int64(len(b.d.b)))/80+1)
+	for {
+		err := b.next()
+		if err == io.EOF {
+			return entries, true, nil
+		}
+		if err != nil {
+			return nil, false, r.wrap(err)
+		}
+		entries = append(entries, b.e)
+	}
+}
+
+// find opens the block of dir; nil if there is none.
+func (r *Reader) find(dir string) (*blocks, error) {
+	hash := xxh3.HashString(dir)
+	i, _ := slices.BinarySearchFunc(r.rows, hash, func(x row, h uint64) int { return cmp.Compare(x.hash, h) })
+	for ; i < len(r.rows) && r.rows[i].hash == hash; i++ {
+		b, err := r.open(r.rows[i])
+		if err != nil {
+			return nil, r.wrap(err)
+		}
+		if b.dir == dir { // else two paths share a hash
+			return b, nil
+		}
+	}
+	return nil, nil
+}
+
+// open starts reading a block, so far that its dir is known.
+func (r *Reader) open(x row) (*blocks, error) {
+	b := &blocks{one: true, in: chunks{r: r.r, next: x.offset, end: x.offset + x.length, ahead: aheadDir}}
+	if err := b.readChunk(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// All yields everything in the idx's order. An error is the last it yields.
+func (r *Reader) All() iter.Seq2[Located, error] {
+	return func(yield func(Located, error) bool) {
+		all := r.all()
+		for {
+			l, err := all.next()
+			if err == io.EOF || !yield(l, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// all is All as a cursor.
+type all struct {
+	r       *Reader
+	b       blocks
+	entries int64
+}
+
+func (r *Reader) all() *all {
+	return &all{r: r, b: blocks{in: chunks{r: r.r, next: r.start, end: r.table, ahead: aheadAll}}}
+}
+
+// next returns io.EOF, bare, after the last entry.
+func (a *all) next() (Located, error) {
+	err := a.b.next()
+	if err == io.EOF {
+		if a.entries != a.r.entries || a.b.seen != len(a.r.rows) {
+			err = damaged("%d entries in %d folders, not %d in %d as it says", a.entries, a.b.seen, a.r.entries, len(a.r.rows))
+		} else {
+			return Located{}, io.EOF
+		}
+	}
+	if err != nil {
+		return Located{}, a.r.wrap(err)
+	}
+	a.entries++
+	return Located{a.b.dir, a.b.e}, nil
+}
