@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,24 +102,55 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%s did not come", args[0])
 }
 
-// interrupt GLOB CODE COMMAND...: starts the command, interrupts it as Ctrl-C
-// does once such a file exists, and expects this exit code.
+// interrupt WHEN CODE COMMAND...: starts the command, interrupts it as Ctrl-C
+// does, and expects this exit code. WHEN is a glob: once such a file exists; or
+// stdout:REGEXP: once it has printed that.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: interrupt GLOB CODE COMMAND...")
+		ts.Fatalf("usage: interrupt WHEN CODE COMMAND...")
 	}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	c := exec.Command(args[2], args[3:]...)
 	c.Dir = ts.MkAbs(".")
 	c.Env = ts.Value(envKey{}).(*testscript.Env).Vars
-	c.Stdout, c.Stderr = ts.Stdout(), ts.Stderr()
+	printed := &watchedWriter{to: ts.Stdout(), seen: make(chan struct{})}
+	c.Stdout, c.Stderr = printed, ts.Stderr()
+	text, waitsForText := strings.CutPrefix(args[0], "stdout:")
+	if waitsForText {
+		printed.want = regexp.MustCompile(text)
+	}
 	ts.Check(c.Start())
-	await(ts, false, args[:1])
+	if !waitsForText {
+		await(ts, false, args[:1])
+	} else {
+		select {
+		case <-printed.seen:
+		case <-time.After(awaitLimit):
+			ts.Fatalf("%s was not printed", text)
+		}
+	}
 	ts.Check(c.Process.Signal(os.Interrupt))
 	if got := exitCode(ts, c.Wait()); got != want {
 		ts.Fatalf("got exit code %d, want %d", got, want)
 	}
+}
+
+// watchedWriter closes seen once what it was given matches want.
+type watchedWriter struct {
+	to   io.Writer
+	want *regexp.Regexp // nil: never
+	seen chan struct{}
+	all  []byte
+}
+
+func (w *watchedWriter) Write(p []byte) (int, error) {
+	w.all = append(w.all, p...)
+	if w.want != nil && w.want.Match(w.all) {
+		close(w.seen)
+		w.want = nil
+	}
+	return w.to.Write(p)
 }
 
 // fill FILE SIZE: a file of so many bytes that no file system can shrink.
