@@ -1,13 +1,19 @@
 // Package agent decides when: it turns schedules into due times, keeps the
 // queue, pauses, catches up after sleep, and tells everyone the state. What a
 // run does is package engine's; what is remembered is package store's.
+//
+// New, then Run in a goroutine of its own; every other method may be called
+// meanwhile. Status and Watch tell what goes on.
 package agent
 
 import (
 	"context"
 	"errors"
-	"iter"
+	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hourhand/hourhand/engine"
@@ -19,6 +25,8 @@ var (
 	ErrNoRun     = errors.New("no run at work") // nothing to cancel
 	ErrNotHeld   = errors.New("nothing waits for approval")
 	ErrOtherPlan = errors.New("the list has changed since it was shown")
+	ErrPaused    = errors.New("paused") // nothing begins before Resume
+	ErrStopped   = errors.New("Hourhand is stopping")
 )
 
 // Config of New.
@@ -26,136 +34,155 @@ type Config struct {
 	Store   *store.Store
 	Scratch string           // folder for spilled lists
 	Log     *slog.Logger     // nil: discard
-	Now     func() time.Time // nil: time.Now; the wall clock
+	Now     func() time.Time // nil: time.Now; the wall clock. Its location is the local time of schedules and hours.
 	Version string
-	ByHand  bool // no schedules and no catch-up: a command works without a running agent
-}
-
-// State in a word, for badge, tray icon and tab title. Order of rank: the worst
-// job decides the whole.
-type State string
-
-const (
-	Idle      State = "idle"
-	Running   State = "running"
-	Verifying State = "verifying"
-	Pausing   State = "pausing"
-	Paused    State = "paused"
-	Waiting   State = "waiting" // another job runs on its drives, battery low
-	Failed    State = "failed"
-	Partial   State = "partial"
-	Held      State = "held"
-	Never     State = "never"    // never ran
-	NoDrive   State = "no-drive" // target missing
-	NoSource  State = "no-source"
-)
-
-// Status is a snapshot of all. It is a value: nobody may change what its slices
-// share.
-type Status struct {
-	Version string      `json:"version"`
-	Now     time.Time   `json:"now"`
-	State   State       `json:"state"`
-	Jobs    []JobStatus `json:"jobs"`
-	Pause   Pause       `json:"pause"`
-	Newest  time.Time   `json:"newest,omitzero"`  // newest sealed hour of all jobs: when its source was read to the end
-	Next    time.Time   `json:"next,omitzero"`    // next due of all jobs
-	Notice  string      `json:"notice,omitempty"` // about the data folder: rebuilt, address changed
-}
-
-// Pause tells whether and until when nothing runs.
-type Pause struct {
-	On    bool      `json:"on"`
-	Since time.Time `json:"since,omitzero"`
-	Until time.Time `json:"until,omitzero"` // zero: until resumed
-}
-
-// JobStatus is one job's part of a Status.
-type JobStatus struct {
-	Job        store.Job    `json:"job"`
-	State      State        `json:"state"`
-	Reason     string       `json:"reason,omitempty"` // one sentence: why failed, held, waiting
-	Cause      string       `json:"cause,omitempty"`
-	Board      store.Board  `json:"board"`
-	Newest     time.Time    `json:"newest,omitzero"`  // when the newest sealed hour's source was read to the end
-	NewestHour int          `json:"newest_hour"`      // -1: none
-	Next       time.Time    `json:"next,omitzero"`    // next due
-	Run        *RunStatus   `json:"run,omitempty"`    // at work now
-	Last       *store.Run   `json:"last,omitempty"`   // newest run that began
-	Missed     int          `json:"missed,omitempty"` // dues missed or skipped since the last run that began
-	Plan       *engine.Plan `json:"plan,omitempty"`   // of the held run
-}
-
-// RunStatus is a run at work.
-type RunStatus struct {
-	ID       string          `json:"id"`
-	Hours    []int           `json:"hours"` // one, or several of a fill
-	Due      time.Time       `json:"due,omitzero"`
-	Trigger  string          `json:"trigger"`
-	Verify   bool            `json:"verify,omitempty"` // a verification, not a copy
-	Progress engine.Progress `json:"progress"`
-	Speeds   []float64       `json:"speeds"` // bytes/s of the last 60 seconds, oldest first
+	Notice  string // for Status.Notice, beside what the store has to tell
+	ByHand  bool   // no schedules and no catch-up: a command works without a running agent
 }
 
 // Agent runs jobs by their schedules. Its methods may be called from any
 // goroutine once New returned.
-type Agent struct{}
+type Agent struct {
+	config  Config
+	log     *slog.Logger
+	engine  doors
+	wake    chan struct{} // of the loop in Run; holds one
+	now     func() time.Time
+	notice  string
+	current atomic.Pointer[snapshot]
 
-func New(c Config) (*Agent, error) { panic("stub") }
+	edit sync.Mutex // held while a job is saved or removed, over all of it
+	keep sync.Mutex // held while the pause is stored
 
-// Run works until ctx ends, then stops gracefully: a run at work is cancelled
-// and recorded.
-func (a *Agent) Run(ctx context.Context) error { panic("stub") }
+	// mu guards what follows. Neither disk nor engine is touched under it.
+	mu      sync.Mutex
+	jobs    map[string]*job // by id
+	waiting []*request      // in order of arrival
+	working []*request
+	wanted  map[string]*request // by id: waiting, working, or about to be recorded
+	pause   Pause
+	seen    time.Time // the wall clock when the loop last looked
+	stopped bool
 
-// Status is the present snapshot.
-func (a *Agent) Status() Status { panic("stub") }
-
-// Watch yields the present snapshot and then each newer one, the latest always;
-// a slow reader misses those in between. It ends with ctx.
-func (a *Agent) Watch(ctx context.Context) iter.Seq[Status] { panic("stub") }
-
-// Start runs a job now, into hour (-1: the present one), made by hand. It
-// returns the run's id. ErrBusy while a run of this job is at work or waiting.
-func (a *Agent) Start(job string, hour int) (string, error) { panic("stub") }
-
-// Fill writes several hours (nil: all 24) from one reading of the source.
-func (a *Agent) Fill(job string, hours []int) (string, error) { panic("stub") }
-
-// Approve lets the held run's plan pass and starts the job again for the same
-// hour. plan "": the one that waits. ErrNotHeld, ErrOtherPlan.
-func (a *Agent) Approve(job, plan string) (string, error) { panic("stub") }
-
-// Cancel stops the run at work of a job, of all jobs for "". ErrNoRun.
-func (a *Agent) Cancel(job string) error { panic("stub") }
-
-// Pause stops all I/O within 200 ms, in the middle of a file, until the given
-// time (zero: until resumed). Dues meanwhile are recorded as skipped. It
-// survives a restart.
-func (a *Agent) Pause(until time.Time) error { panic("stub") }
-
-// Resume ends a pause; the newest due skipped by it is run at once.
-func (a *Agent) Resume() error { panic("stub") }
-
-// Verify reads hours back (nil: the newest sealed one) in the agent's queue.
-func (a *Agent) Verify(job string, hours []int, repair bool) (string, error) { panic("stub") }
-
-// Wait blocks until the run has ended and returns it.
-func (a *Agent) Wait(ctx context.Context, run string) (store.Run, error) { panic("stub") }
-
-// SaveJob adds or edits a job (ID "" adds) after checking it: source and target
-// exist or can be made, do not overlap, are not another job's; schedule and
-// flags parse. It marks a new target. The warnings are for a person ("24 copies
-// of 22 GB will not fit").
-func (a *Agent) SaveJob(j store.Job) (saved store.Job, warnings []string, err error) { panic("stub") }
-
-// RemoveJob forgets a job; its folders stay. A run at work is cancelled first.
-func (a *Agent) RemoveJob(job string) error { panic("stub") }
-
-// FieldError is a job's field that cannot be accepted, with the sentence for
-// the form.
-type FieldError struct {
-	Field string // "name", "source", "target", "schedule", ...
-	Text  string
+	work sync.WaitGroup // goroutines of Run
 }
 
-func (e *FieldError) Error() string { return e.Text }
+// doors are the calls into package engine. Tests put their own in place.
+type doors struct {
+	run     func(context.Context, engine.Mirror, func(engine.Progress)) ([]engine.Report, error)
+	verify  func(context.Context, engine.Hour, func(engine.Progress)) (engine.Audit, error)
+	check   func(engine.Mirror) error
+	target  func(target string) (engine.Target, error)
+	hours   func(target string) ([25]engine.State, error)
+	entries func(engine.Dest, func(engine.HourEntry) error) (string, error)
+	recover func(target string) error
+	remark  func(target, source string, o engine.Owner) error
+	drive   func(path string) (engine.Drive, error)
+}
+
+// New reads the jobs and the pause from the store. It starts nothing.
+func New(c Config) (*Agent, error) {
+	a := &Agent{
+		config: c,
+		log:    c.Log,
+		now:    c.Now,
+		wake:   make(chan struct{}, 1),
+		jobs:   map[string]*job{},
+		wanted: map[string]*request{},
+		engine: doors{
+			run: engine.Run, verify: engine.Verify, check: engine.Check, target: engine.ReadTarget, hours: engine.Hours,
+			entries: engine.SealedEntries, recover: engine.Recover, remark: engine.Remark, drive: engine.DriveOf,
+		},
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	a.notice = strings.TrimSpace(c.Store.Rebuilt() + " " + c.Notice)
+	a.seen = a.now()
+	if err := a.loadPause(); err != nil {
+		return nil, err
+	}
+	jobs, err := c.Store.Jobs()
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if err := a.load(j); err != nil {
+			return nil, fmt.Errorf("load job %q: %w", j.Name, err)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.publish()
+	return a, nil
+}
+
+// longestNap bounds how long the loop sleeps before it reads the wall clock
+// again: timers do not count time asleep, and clocks are set.
+const longestNap = 30 * time.Second
+
+// Run works until ctx ends, then stops gracefully: a run at work is cancelled
+// and recorded. It is called once.
+func (a *Agent) Run(ctx context.Context) error {
+	if !a.config.ByHand {
+		a.recoverTargets()
+	}
+	for ctx.Err() == nil {
+		a.tick()
+		a.dispatch(ctx)
+		nap := time.NewTimer(a.nap())
+		select {
+		case <-ctx.Done():
+		case <-a.wake:
+		case <-nap.C:
+		}
+		nap.Stop()
+	}
+	a.stop()
+	a.work.Wait()
+	return nil
+}
+
+// stop lets nothing begin any more. Dues that wait are neither run nor recorded:
+// the next start finds them missed. What a person asked for is cancelled.
+func (a *Agent) stop() {
+	a.mu.Lock()
+	a.stopped = true
+	dropped := a.drop(func(*request) bool { return true })
+	a.mu.Unlock()
+	for _, r := range dropped {
+		if r.scheduled() {
+			a.end(r, ErrStopped)
+			continue
+		}
+		a.dismiss(r, store.Cancelled, CauseStopped, "Hourhand was stopped before this run began")
+	}
+}
+
+// nudge makes the loop look again.
+func (a *Agent) nudge() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// nap is how long nothing is going to be due.
+func (a *Agent) nap() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	until := now.Add(longestNap)
+	if a.pause.On && !a.pause.Until.IsZero() && a.pause.Until.Before(until) {
+		until = a.pause.Until
+	}
+	for _, j := range a.jobs {
+		if !j.next.IsZero() && j.next.Before(until) {
+			until = j.next
+		}
+	}
+	return max(until.Sub(now), 0)
+}

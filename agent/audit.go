@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hourhand/hourhand/engine"
+	"github.com/hourhand/hourhand/store"
+)
+
+// audit reads hours back. Each is recorded as a run with trigger "verify".
+func (a *Agent) audit(ctx context.Context, r *request, j store.Job) error {
+	a.log.Info("verification began", "job", j.Name, "run", r.id, "hours", r.hours, "repair", r.repair)
+	var failed error
+	for i, hour := range r.hours {
+		if i > 0 && ctx.Err() != nil {
+			break // the hours that were not begun have no record
+		}
+		run := a.record(r, hour)
+		run.ID = recordID(r.id, i, hour)
+		run, err := a.config.Store.Begin(run)
+		if err != nil {
+			return errors.Join(failed, fmt.Errorf("a verification cannot be recorded, so it does not begin: %w", err))
+		}
+		h := engine.Hour{
+			Dest: engine.Dest{Target: j.Target, Hour: hour}, Source: j.Source,
+			Repair: r.repair, Workers: j.Workers, Gate: &r.gate,
+		}
+		audit, err := a.engine.verify(ctx, h, func(p engine.Progress) { a.progress(r, p) })
+		failed = errors.Join(failed, a.concludeAudit(ctx, j, run, audit, err))
+	}
+	return failed
+}
+
+// concludeAudit records what a verification found. A good one leaves the word
+// about the hour's last copy on the board; a bad one takes its place.
+func (a *Agent) concludeAudit(ctx context.Context, j store.Job, run store.Run, audit engine.Audit, err error) error {
+	run, problems := translateAudit(run, audit, err)
+	if ctx.Err() != nil {
+		run.Outcome, run.Cause, run.Reason = whoCancelled(ctx)
+	}
+	a.log.Info("verification ended", "job", j.Name, "run", run.ID, "hour", run.Hour, "outcome", run.Outcome, "reason", run.Reason,
+		"equal", audit.Equal.Files, "rot", audit.Rot, "missing", audit.Missing, "healed", audit.Healed)
+	board, err := a.config.Store.Board(j.ID)
+	if err != nil {
+		return err
+	}
+	field := board[run.Hour]
+	if states, err := a.engine.hours(j.Target); err == nil {
+		field = fieldOf(states[run.Hour], field)
+	}
+	err = a.finish(run, problems, &field)
+	if err == nil && run.Outcome != store.Failed {
+		err = a.config.Store.SetHour(j.ID, run.Hour, field)
+		a.refresh(j.ID)
+	}
+	return err
+}
+
+// translateAudit turns what a verification found into its record.
+func translateAudit(run store.Run, audit engine.Audit, err error) (store.Run, []store.Problem) {
+	run.Outcome, run.Ended = store.Done, audit.Ended
+	run.Unchanged, run.Verified, run.ProblemCount = store.Count(audit.Equal), verified(audit.Verified), audit.FoundCount
+	bad, odd := audit.Rot+audit.Missing+audit.Unreadable, audit.Edited+audit.Extra
+	switch {
+	case err != nil && !errors.Is(err, engine.ErrMismatch):
+		run.Outcome, run.Cause, run.Reason = store.Failed, causeOf(err), err.Error()
+	case bad > 0:
+		run.Outcome, run.Cause = store.Failed, CauseMismatch
+		run.Reason = fmt.Sprintf("hour %02d: of its files, %d have rotten, %d are missing, %d cannot be read", run.Hour, audit.Rot, audit.Missing, audit.Unreadable)
+	case odd > 0:
+		run.Outcome, run.Cause = store.Partial, CauseEdited
+		run.Reason = fmt.Sprintf("hour %02d: %d files were edited since they were copied, %d are not ours", run.Hour, audit.Edited, audit.Extra)
+	case audit.Interrupted:
+		run.Outcome, run.Cause = store.Partial, CauseOther
+		run.Reason = fmt.Sprintf("hour %02d was left half-way by an interrupted run; its next run completes it", run.Hour)
+	}
+	if audit.Healed > 0 {
+		run.Notes = append(run.Notes, fmt.Sprintf("%d rotten files were healed", audit.Healed))
+	}
+	problems := make([]store.Problem, len(audit.Found))
+	for i, f := range audit.Found {
+		problems[i] = store.Problem{Path: f.Path, Error: string(f.Finding), Cause: string(f.Finding)}
+		if f.Detail != "" {
+			problems[i].Error += ": " + f.Detail
+		}
+	}
+	return run, problems
+}
