@@ -103,3 +103,191 @@ func TestMissingEntriesAreNotExist(t *testing.T) {
 		t.Errorf("got %v, want a *fs.PathError that names the component", err)
 	}
 }
+
+func TestSubEntersFoldersOnly(t *testing.T) {
+	d, path := openTemp(t)
+	must(t, os.Mkdir(filepath.Join(path, "folder"), 0o700))
+	write(t, filepath.Join(path, "folder", "inside"), "x")
+	write(t, filepath.Join(path, "file"), "x")
+	sub, err := d.Sub("folder")
+	must(t, err)
+	defer sub.Close()
+	names, err := sub.Names()
+	must(t, err)
+	if !slices.Equal(names, []string{"inside"}) {
+		t.Errorf("got %q", names)
+	}
+	_, err = d.Sub("file")
+	wantError(t, err, ErrNotFolder)
+}
+
+func TestOpenTellsWhatIsNoFolder(t *testing.T) {
+	_, path := openTemp(t)
+	write(t, filepath.Join(path, "file"), "x")
+	_, err := Open(filepath.Join(path, "file"))
+	wantError(t, err, ErrNotFolder)
+	_, err = Open(filepath.Join(path, "none"))
+	wantError(t, err, fs.ErrNotExist)
+	if !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want the whole path in it", err)
+	}
+}
+
+func TestCreateTakesNoName(t *testing.T) {
+	d, path := openTemp(t)
+	f, err := d.Create("new")
+	must(t, err)
+	defer f.Close()
+	_, err = f.WriteString("content")
+	must(t, err)
+	buf := make([]byte, 7)
+	if _, err := f.ReadAt(buf, 0); err != nil || string(buf) != "content" {
+		t.Errorf("got %q, %v", buf, err)
+	}
+	_, err = d.Create("new")
+	wantError(t, err, fs.ErrExist)
+	if got, _ := os.ReadFile(filepath.Join(path, "new")); string(got) != "content" {
+		t.Errorf("got %q after a second Create", got)
+	}
+}
+
+func TestRemoveTakesNoFolder(t *testing.T) {
+	d, _ := openTemp(t)
+	must(t, d.Mkdir("folder"))
+	if err := d.Remove("folder"); err == nil {
+		t.Error("removed a folder")
+	}
+	f, err := d.Create("file")
+	must(t, err)
+	f.Close()
+	if err := d.Rmdir("file"); err == nil {
+		t.Error("removed a file as a folder")
+	}
+	must(t, d.Rmdir("folder"))
+	must(t, d.Remove("file"))
+	names, err := d.Names()
+	must(t, err)
+	if len(names) != 0 {
+		t.Errorf("left %q", names)
+	}
+}
+
+func TestRmdirKeepsAFullFolder(t *testing.T) {
+	d, path := openTemp(t)
+	must(t, os.Mkdir(filepath.Join(path, "full"), 0o700))
+	write(t, filepath.Join(path, "full", "file"), "x")
+	if err := d.Rmdir("full"); err == nil {
+		t.Error("removed a folder that holds a file")
+	}
+}
+
+func TestRenameReplacesAndRenameNewDoesNot(t *testing.T) {
+	d, path := openTemp(t)
+	must(t, d.Mkdir("sub"))
+	sub, err := d.Sub("sub")
+	must(t, err)
+	defer sub.Close()
+	write(t, filepath.Join(path, "a"), "new")
+	write(t, filepath.Join(path, "sub", "b"), "old")
+	wantError(t, d.RenameNew("a", sub, "b"), fs.ErrExist)
+	must(t, d.Rename("a", sub, "b"))
+	if got, _ := os.ReadFile(filepath.Join(path, "sub", "b")); string(got) != "new" {
+		t.Errorf("got %q", got)
+	}
+	must(t, sub.RenameNew("b", d, "c"))
+	names, err := d.Names()
+	must(t, err)
+	if !slices.Equal(names, []string{"c", "sub"}) {
+		t.Errorf("got %q", names)
+	}
+}
+
+func TestRenameToItselfKeepsIt(t *testing.T) {
+	d, path := openTemp(t)
+	write(t, filepath.Join(path, "a"), "x")
+	must(t, d.Link("a", d, "twin"))
+	must(t, d.Rename("a", d, "a"))
+	if names, _ := d.Names(); !slices.Equal(names, []string{"a", "twin"}) {
+		t.Errorf("got %q", names)
+	}
+}
+
+func TestRenameOverAnotherNameOfTheFileRemovesTheOldOne(t *testing.T) {
+	d, path := openTemp(t)
+	must(t, d.Mkdir("sub"))
+	sub, err := d.Sub("sub")
+	must(t, err)
+	defer sub.Close()
+	for _, toName := range []string{"b", "A", "a"} { // "a": in another folder
+		to := d
+		if toName == "a" {
+			to = sub
+		}
+		write(t, filepath.Join(path, "a"), "x")
+		if err := d.Link("a", to, toName); errors.Is(err, fs.ErrExist) {
+			continue // the volume folds case: they are one name
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		must(t, d.Rename("a", to, toName))
+		if _, err := d.Stat("a"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a is still there after a rename to %s", toName)
+		}
+		in, err := to.Stat(toName)
+		must(t, err)
+		if in.Nlink != 1 {
+			t.Errorf("%s: got %d names, want 1", toName, in.Nlink)
+		}
+		must(t, to.Remove(toName))
+	}
+}
+
+func TestInfoTellsFileIdentity(t *testing.T) {
+	d, path := openTemp(t)
+	write(t, filepath.Join(path, "a"), "12345")
+	must(t, d.Link("a", d, "b"))
+	a, err := d.Stat("a")
+	must(t, err)
+	b, err := d.Stat("b")
+	must(t, err)
+	if a != b || a.Kind != File || a.Size != 5 || a.Nlink != 2 || a.Ino == 0 {
+		t.Errorf("got %+v and %+v", a, b)
+	}
+	f, opened, err := d.OpenFile("a")
+	must(t, err)
+	defer f.Close()
+	again, err := FileInfo(f)
+	must(t, err)
+	if opened != a || again != a {
+		t.Errorf("got %+v and %+v of the opened file, want %+v", opened, again, a)
+	}
+	self, err := d.Info()
+	must(t, err)
+	if self.Kind != Folder || self.Dev != a.Dev || self.Size != 0 {
+		t.Errorf("got %+v of the folder", self)
+	}
+}
+
+func TestMkdirRootMakesTheLastComponentOnly(t *testing.T) {
+	_, path := openTemp(t)
+	must(t, MkdirRoot(filepath.Join(path, "new")+string(filepath.Separator)))
+	wantError(t, MkdirRoot(filepath.Join(path, "new")), fs.ErrExist)
+	wantError(t, MkdirRoot(filepath.Join(path, "none", "new")), fs.ErrNotExist)
+}
+
+func TestAncestorsEndAtTheRoot(t *testing.T) {
+	d, path := openTemp(t)
+	must(t, d.Mkdir("sub"))
+	above, err := Ancestors(path)
+	must(t, err)
+	below, err := Ancestors(filepath.Join(path, "sub"))
+	must(t, err)
+	if len(below) != len(above)+1 || !slices.Equal(below[1:], above) {
+		t.Errorf("got %v below %v", below, above)
+	}
+	self, err := d.Info()
+	must(t, err)
+	if above[0] != [2]uint64{self.Dev, self.Ino} {
+		t.Errorf("got %v first, want the folder itself", above[0])
+	}
+}

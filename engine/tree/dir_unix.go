@@ -3,9 +3,8 @@
 package tree
 
 import (
-	"io/fs"
+	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -101,7 +100,20 @@ func openFile(dir handle, name string) (handle, Info, error) {
 }
 
 func createFile(dir handle, name string) (handle, error) {
-	return openAt(int(dir), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	h, err := openAt(int(dir), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	return h, nameRefused(dir, err)
+}
+
+// nameRefused tells what a new name in dir cannot mean by ENOENT: exfat-fuse
+// gives it for a:b, and a caller would think that something had gone away.
+func nameRefused(dir handle, err error) error {
+	if err != unix.ENOENT {
+		return err
+	}
+	if in, failed := statHandle(dir); failed != nil || in.Nlink == 0 {
+		return err // dir itself was removed
+	}
+	return ErrName
 }
 
 // closeHandle does not repeat on EINTR: the descriptor is gone then, and its
@@ -176,7 +188,7 @@ func kindOf(mode uint32) Kind {
 }
 
 func mkdirAt(dir handle, name string) error {
-	return again(func() error { return unix.Mkdirat(int(dir), name, 0o700) })
+	return nameRefused(dir, again(func() error { return unix.Mkdirat(int(dir), name, 0o700) }))
 }
 
 func removeAt(dir handle, name string) error {
@@ -205,7 +217,7 @@ func readlinkAt(dir handle, name string) (string, error) {
 }
 
 func symlinkAt(target string, dir handle, name string, _ bool) error {
-	return again(func() error { return unix.Symlinkat(target, int(dir), name) })
+	return nameRefused(dir, again(func() error { return unix.Symlinkat(target, int(dir), name) }))
 }
 
 func linkAt(dir handle, name string, to handle, toName string) error {
@@ -214,11 +226,14 @@ func linkAt(dir handle, name string, to handle, toName string) error {
 
 func renameAt(dir handle, name string, to handle, toName string) error {
 	err := again(func() error { return unix.Renameat(int(dir), name, int(to), toName) })
+	left, gone := statAt(dir, name)
+	if err == unix.ENOENT && gone == nil {
+		return nameRefused(to, err)
+	}
 	if err != nil {
 		return err
 	}
-	left, err := statAt(dir, name)
-	if err != nil || left.Nlink < 2 {
+	if gone != nil || left.Nlink < 2 {
 		return nil // gone, as it should be; or one entry that answers to both names
 	}
 	return removeTwin(left, dir, name, to, toName)
@@ -233,31 +248,37 @@ func removeTwin(left Info, dir handle, name string, to handle, toName string) er
 		return nil // the old name was taken anew by someone else
 	}
 	if foldAll(name) == foldAll(toName) {
-		listed, err := isListed(dir, name)
-		if err != nil || !listed {
+		twin, err := isTwin(dir, name, to, toName)
+		if err != nil || !twin {
 			return err
 		}
 	}
 	return removeAt(dir, name)
 }
 
+// isTwin tells two names that look alike from one: the same name of the same
+// folder, or the old name of an entry that answers to both.
+func isTwin(dir handle, name string, to handle, toName string) (bool, error) {
+	a, err := statHandle(dir)
+	if err != nil {
+		return false, err
+	}
+	b, err := statHandle(to)
+	if err != nil || name == toName && a.Dev == b.Dev && a.Ino == b.Ino {
+		return false, err
+	}
+	return isListed(dir, name)
+}
+
 // isListed opens the folder anew, to have a reading position of its own.
 func isListed(dir handle, name string) (bool, error) {
-	h, err := openAt(int(dir), ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	h, err := reopen(dir)
 	if err != nil {
 		return false, err
 	}
 	defer unix.Close(int(h))
 	names, err := listNames(h)
-	if err != nil {
-		return false, err
-	}
-	for _, n := range names {
-		if n == name {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.Contains(names, name), err
 }
 
 func renameNewAt(dir handle, name string, to handle, toName string) error {
@@ -267,10 +288,11 @@ func renameNewAt(dir handle, name string, to handle, toName string) error {
 	default:
 		return err
 	}
-	if _, err := statAt(to, toName); err == nil {
-		return fs.ErrExist
-	} else if err != syscall.ENOENT {
+	if _, err := statAt(to, toName); err != unix.ENOENT {
+		if err == nil {
+			err = unix.EEXIST
+		}
 		return err
 	}
-	return again(func() error { return unix.Renameat(int(dir), name, int(to), toName) })
+	return renameAt(dir, name, to, toName)
 }

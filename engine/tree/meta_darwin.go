@@ -6,8 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const omitTime = -2 // UTIME_OMIT of sys/stat.h
-
 // setTime uses fsetattrlist(2): futimes has microseconds only, and macOS has no
 // futimens that Go could call without cgo.
 func setTime(h handle, mtime int64) error {

@@ -74,11 +74,15 @@ func setLinkMeta(dir handle, name string, in Info) (lost Lost, err error) {
 		}
 	}
 	if in.MTime != now.MTime {
-		times := []unix.Timespec{{Nsec: omitTime}, unix.NsecToTimespec(in.MTime)}
-		err = again(func() error { return unix.UtimesNanoAt(int(dir), name, times, unix.AT_SYMLINK_NOFOLLOW) })
+		times := bothTimes(in.MTime)
+		err = again(func() error { return unix.UtimesNanoAt(int(dir), name, times[:], unix.AT_SYMLINK_NOFOLLOW) })
 		lost.Times, err = refused(err)
 	}
 	return lost, err
+}
+
+func bothTimes(t int64) [2]unix.Timespec {
+	return [2]unix.Timespec{unix.NsecToTimespec(t), unix.NsecToTimespec(t)}
 }
 
 func unlock(h handle) error {

@@ -26,6 +26,7 @@ var (
 	ErrNotFile     = errors.New("not a regular file")
 	ErrNotFolder   = errors.New("not a folder") // also: became a link since it was listed
 	ErrUnsupported = errors.New("not supported by this file system")
+	ErrName        = errors.New("this file system refuses the name")
 )
 
 // Kind of an entry.

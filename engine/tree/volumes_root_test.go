@@ -31,6 +31,25 @@ func mountLoop(t testing.TB, fileSystem, options string, mkfs ...string) (*Dir, 
 	return d, at
 }
 
+// mountFUSE mounts an image by a driver in user space.
+func mountFUSE(t testing.TB, mkfs, mount []string) *Dir {
+	t.Helper()
+	dir := t.TempDir()
+	image, at := filepath.Join(dir, "image"), filepath.Join(dir, "at")
+	must(t, os.WriteFile(image, nil, 0o600))
+	must(t, os.Truncate(image, 64<<20))
+	must(t, os.Mkdir(at, 0o700))
+	run(t, append(mkfs, image)...)
+	loop := run(t, "losetup", "--find", "--show", image)
+	t.Cleanup(func() { run(t, "losetup", "--detach", loop) })
+	run(t, append(mount, loop, at)...)
+	t.Cleanup(func() { run(t, "umount", at) })
+	d, err := Open(at)
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
 func run(t testing.TB, command ...string) string {
 	t.Helper()
 	out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
@@ -64,10 +83,11 @@ func TestVolumesTellWhatTheyAre(t *testing.T) {
 
 func TestProbeTellsWhatVolumesHold(t *testing.T) {
 	all := Caps{Links: true, HardLinks: true, Owner: true, Modes: true, Xattrs: true, Grain: 1}
-	inline := all
+	inline, coarse, ntfs := all, all, all
 	inline.Inline = true
-	folds := all
-	folds.FoldsCase, folds.FoldsForm = true, true
+	coarse.Grain = 1e9
+	ntfs.Grain, ntfs.FoldsCase, ntfs.Modes, ntfs.Owner = 100, true, false, false
+	exfat := Caps{Grain: 1e9, FoldsCase: true}
 	for _, c := range []struct {
 		name, fileSystem string
 		mkfs             []string
@@ -75,19 +95,21 @@ func TestProbeTellsWhatVolumesHold(t *testing.T) {
 	}{
 		{"ext4", "ext4", nil, all},
 		{"ext4 inline", "ext4", []string{"-O", "inline_data", "-I", "256"}, inline},
-		{"ext4 casefold", "ext4", []string{"-O", "casefold", "-E", "encoding=utf8"}, folds},
+		{"ext4 of old", "ext4", []string{"-I", "128"}, coarse},
 		{"xfs", "xfs", nil, all},
 		{"btrfs", "btrfs", nil, inline},
+		{"exfat by FUSE", "", nil, exfat},
+		{"ntfs that folds", "", nil, ntfs},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, at := mountLoop(t, c.fileSystem, "", c.mkfs...)
-			if c.want.FoldsCase {
-				must(t, os.Mkdir(filepath.Join(at, "folding"), 0o700))
-				run(t, "chattr", "+F", filepath.Join(at, "folding"))
-				sub, err := d.Sub("folding")
-				must(t, err)
-				defer sub.Close()
-				d = sub
+			var d *Dir
+			switch c.name {
+			case "exfat by FUSE":
+				d = mountFUSE(t, []string{"mkfs.exfat"}, []string{"mount.exfat-fuse"})
+			case "ntfs that folds":
+				d = mountFUSE(t, []string{"mkfs.ntfs", "-q", "-F"}, []string{"lowntfs-3g", "-o", "ignore_case"})
+			default:
+				d, _ = mountLoop(t, c.fileSystem, "", c.mkfs...)
 			}
 			before, err := d.Names()
 			must(t, err)
