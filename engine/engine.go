@@ -54,7 +54,7 @@ const (
 type Profile int
 
 const (
-	ProfileNormal Profile = iota // as many workers as the machine has cores, at most 8
+	ProfileNormal Profile = iota // four workers
 	ProfileGentle                // two workers, idle I/O class, rests as long as it worked
 	ProfileFull                  // eight workers, no rests
 )
@@ -121,6 +121,8 @@ const (
 	Held      Outcome = "held"    // a guard stopped it and it waits for a person
 	Failed    Outcome = "failed"
 	Cancelled Outcome = "cancelled"
+	// Interrupted is written by Recover, never returned: the run's process died.
+	Interrupted Outcome = "interrupted"
 )
 
 // Count is a number of files and their bytes.

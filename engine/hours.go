@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Content says what an hour's folder holds.
 type Content string
@@ -44,6 +41,7 @@ type State struct {
 	Oldest   time.Time `json:"oldest,omitzero"` // every file was read back since then
 	Notes    []string  `json:"notes,omitempty"`
 	LastRun  LastRun   `json:"last_run"`
+	Mark     *mark     `json:"mark,omitempty"` // copy of the target's mark, so that a lost one can be rebuilt
 }
 
 // HourEntry is a regular file of a sealed hour.
@@ -112,50 +110,14 @@ type Audit struct {
 	Ended       time.Time
 }
 
-// stub bodies follow until the engine is whole
-func Run(ctx context.Context, m Mirror, notify func(Progress)) ([]Report, error) { panic("stub") }
-func Preview(ctx context.Context, m Mirror, each func(Item)) (Plan, error)       { panic("stub") }
-func Verify(ctx context.Context, h Hour, notify func(Progress)) (Audit, error)   { panic("stub") }
-
-// Hours returns the states of a target's hours, [0] to [23], and of a one-shot
-// copy in [24]. An hour that was never written is the zero State. ErrNoTarget
-// if the folder or its mark is missing. It may be called while a run works.
-func Hours(target string) ([25]State, error) { panic("stub") }
-
-// ReadTarget reads the mark of a target. ErrNoTarget: no folder; ErrForeign: no mark.
-func ReadTarget(target string) (Target, error) { panic("stub") }
-
-// SealedEntries calls each for every regular file of a sealed hour, sorted by
-// path component, and returns the id of the run that sealed it. It stops at the
-// first error of each.
-func SealedEntries(d Dest, each func(HourEntry) error) (runID string, err error) { panic("stub") }
-
-// Recover sweeps what a crashed run left in .hourhand of a target, under the
-// target's lock: staged temp files, and it marks last_run of hours that say
-// "writing" as interrupted. It changes no copy. ErrLocked if a run is at work.
-func Recover(target string) error { panic("stub") }
-
-// Remark writes the owner's job anew into the mark of its own target, after a
-// job was edited. ErrForeign if the target is not the owner's.
-func Remark(target string, o Owner) error { panic("stub") }
-
-// Check tells without changing anything whether a run could start: the guards
-// that need no scan (source, target, overlap, foreign mark, volumes). nil: it
-// could. The error wraps the same sentinels as Run's.
-func Check(m Mirror) error { panic("stub") }
-
-// Drive identifies the file system below a path: two paths with equal Drive
-// share a disk as far as the platform tells.
+// Drive identifies the file system below a path: two paths with equal ID share
+// a volume.
 type Drive struct {
 	ID         string // volume identity, "" unknown
 	FileSystem string // "ext4", "ntfs", ...
-	Path       string // mount point, if known
-	Free       int64
+	Free       int64  // bytes that this user may fill
 	Total      int64
 	ReadOnly   bool
 	Network    bool
 	Durable    string // "" if a sync here reaches the device; else why that cannot be proved
 }
-
-// DriveOf looks at the file system that holds path (or its nearest existing parent).
-func DriveOf(path string) (Drive, error) { panic("stub") }

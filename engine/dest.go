@@ -1,0 +1,412 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hourhand/hourhand/engine/index"
+	"github.com/hourhand/hourhand/engine/manifest"
+	"github.com/hourhand/hourhand/engine/tree"
+)
+
+// dest is one copy in the making: an hour of a target, or a one-shot target.
+type dest struct {
+	Dest
+	*target
+	slot    string
+	folders *folders // of the copy
+	stage   *tree.Dir
+	fresh   bool  // a preview of a target that is not made yet
+	before  State // as found
+	state   State // as it will be
+	old     *index.Reader
+	oldFile *os.File
+	changes *index.Changes
+	touched *touched // folders whose metadata must be set at the end
+	extras  *index.Sorter
+	next    *intents
+
+	beginOnce sync.Once
+	beginErr  error
+	begun     atomic.Bool
+	dead      atomic.Pointer[error] // set once: this destination is out of the run
+	replaced  atomic.Int64          // replacements let through before the guard's word
+	seenN     atomic.Int64          // files and links of the source that this copy is to hold
+	settledN  atomic.Int64          // of them: copied, unchanged, or a problem
+	settledB  atomic.Int64
+	dirty     map[string]bool // folders with renames that no sync has covered; one goroutine's
+	seen      *seen           // mode changes; the hours of one target share it
+	seenFirst bool            // this destination saves it
+	foundN    int64           // files put aside; under mu
+	room      atomic.Int64    // bytes free at the last look, less what was staged since
+
+	mu     sync.Mutex
+	report Report
+	lost   tree.Lost
+	notes  map[string]bool
+}
+
+// fail takes the destination out of the run. The first error counts.
+func (d *dest) fail(err error) {
+	d.dead.CompareAndSwap(nil, &err)
+}
+
+func (d *dest) err() error {
+	if p := d.dead.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (d *dest) alive() bool { return d.dead.Load() == nil }
+
+// note records, once, what a person may want to know.
+func (d *dest) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.notes[text] {
+		d.notes[text] = true
+		d.report.Notes = append(d.report.Notes, text)
+	}
+}
+
+// trouble records a problem with one file.
+func (d *dest) trouble(path string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.report.ProblemCount++
+	if len(d.report.Problems) < MaxProblems {
+		d.report.Problems = append(d.report.Problems, problem(path, err))
+	}
+}
+
+// settle counts one file of the source of n bytes as done.
+func (d *dest) settle(c *Count, n int64) {
+	d.settledN.Add(1)
+	d.settledB.Add(n)
+	d.count(c, n)
+}
+
+// count adds one file of n bytes to a counter of the report.
+func (d *dest) count(c *Count, n int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c.Files++
+	c.Bytes += n
+}
+
+// lose remembers which metadata could not be kept.
+func (d *dest) lose(l tree.Lost) {
+	if l != (tree.Lost{}) {
+		d.mu.Lock()
+		d.lost.Owner = d.lost.Owner || l.Owner
+		d.lost.Xattr = d.lost.Xattr || l.Xattr
+		d.lost.Mode = d.lost.Mode || l.Mode
+		d.lost.Times = d.lost.Times || l.Times
+		d.mu.Unlock()
+	}
+}
+
+// record puts an entry into the idx to come.
+func (d *dest) record(path string, e index.Entry) error {
+	dir, name := split(path)
+	e.Name = name
+	return d.changes.Add(index.Change{Located: index.Located{Dir: dir, Entry: e}})
+}
+
+// drop takes an entry out of the idx to come.
+func (d *dest) drop(path string) error {
+	dir, name := split(path)
+	return d.changes.Add(index.Change{Located: index.Located{Dir: dir, Entry: index.Entry{Name: name}}, Gone: true})
+}
+
+// load opens what the comparison needs: the hour's folder, its state and its
+// idx. It changes nothing: a folder that is missing stays missing.
+func (d *dest) load(scratch string, keepOpen int) (err error) {
+	d.slot = slot(d.Hour)
+	d.notes = map[string]bool{}
+	if d.before, err = d.loadState(); err != nil {
+		d.before = State{Content: Mixed, Hour: d.Hour}
+		d.note("%v; the hour is compared anew", err)
+	}
+	d.state = d.before
+	root, err := d.openCopy()
+	if err != nil {
+		return err
+	}
+	d.folders = newFolders(root, keepOpen)
+	d.dirty = map[string]bool{}
+	d.changes = index.NewChanges(scratch)
+	d.extras = index.NewSorter(scratch)
+	d.touched = newTouched(scratch)
+	return d.loadIndex(scratch)
+}
+
+func (d *dest) loadState() (State, error) {
+	if d.own == nil {
+		return State{Hour: d.Hour}, nil
+	}
+	return readState(d.own, d.Hour)
+}
+
+// openCopy opens the folder of the copy; nil if an hour's folder is not made yet.
+func (d *dest) openCopy() (*tree.Dir, error) {
+	switch {
+	case d.fresh:
+		return nil, nil
+	case d.Hour == OneShot:
+		return tree.Open(d.dir)
+	}
+	root, err := d.root.Sub(d.slot)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, tree.ErrNotFolder):
+		return nil, fmt.Errorf("%w: %s in %s is a link or a file where the folder of that hour belongs; move it away", ErrForeign, d.slot, d.dir)
+	}
+	return root, err
+}
+
+// begin is called before the first change of the copy, and only then does its
+// work: the state says "writing" and the manifest steps aside, both durable.
+func (d *dest) begin() error {
+	d.beginOnce.Do(func() {
+		if d.beginErr = writeError(d.doBegin()); d.beginErr == nil {
+			d.begun.Store(true)
+		}
+	})
+	return d.beginErr
+}
+
+func (d *dest) doBegin() (err error) {
+	st := d.state
+	st.Content, st.LastRun = Writing, LastRun{ID: d.report.RunID, Started: d.report.Started}
+	if err := d.writeState(st); err != nil {
+		return fmt.Errorf("write the state of hour %s: %w", d.slot, err)
+	}
+	for _, ext := range []string{".xxh128", ".names"} {
+		err := d.own.Rename(d.slot+ext, d.own, d.slot+".was"+ext)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("put the manifest of hour %s aside: %w", d.slot, err)
+		}
+	}
+	if err := syncFolder(d.own); err != nil {
+		return err
+	}
+	if d.next, err = openIntents(d.own, d.slot+".next"); err != nil {
+		return err
+	}
+	if d.Hour != OneShot && d.folders.root == nil {
+		root, err := subMake(d.root, d.slot)
+		if err != nil {
+			return err
+		}
+		d.folders.setRoot(root)
+	}
+	return d.openStage()
+}
+
+// openStage makes the folder for staged files of this copy.
+func (d *dest) openStage() error {
+	tmp, err := subMake(d.own, "tmp")
+	if err != nil {
+		return err
+	}
+	defer tmp.Close()
+	d.stage, err = subMake(tmp, d.slot)
+	return err
+}
+
+// loadIndex opens the hour's idx. Where a run was interrupted, or the idx is
+// lost or damaged, it is completed from the manifests and the intents.
+func (d *dest) loadIndex(scratch string) error {
+	if d.own == nil {
+		return nil
+	}
+	f, info, err := d.own.OpenFile(d.slot + ".idx")
+	switch {
+	case err == nil:
+		if d.old, err = index.NewReader(f, info.Size, d.slot+".idx"); err != nil {
+			f.Close()
+			d.note("%v; the copy is compared by its manifest", err)
+			d.old = nil
+		} else {
+			d.oldFile = f
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("open the idx of hour %s: %w", d.slot, err)
+	}
+	if d.old != nil && !d.interrupted() {
+		return nil
+	}
+	return d.completeIndex(scratch)
+}
+
+// interrupted tells whether intents of an unsealed run are there.
+func (d *dest) interrupted() bool {
+	_, err := d.own.Stat(d.slot + ".next")
+	return err == nil
+}
+
+// completeIndex merges what the manifests and the intents of an unsealed run
+// say into the idx, as partial entries: path and hash are known, the stat is not.
+func (d *dest) completeIndex(scratch string) error {
+	extra := index.NewChanges(scratch)
+	defer extra.Close()
+	if d.old == nil {
+		for _, name := range []string{d.slot, d.slot + ".was"} {
+			if err := d.addManifest(extra, name); err != nil {
+				return err
+			}
+		}
+	}
+	if err := d.addIntents(extra); err != nil {
+		return err
+	}
+	if extra.Len() == 0 {
+		return nil
+	}
+	f, err := os.CreateTemp(scratch, "hourhand-idx-*")
+	if err != nil {
+		return err
+	}
+	os.Remove(f.Name()) // on Windows it goes with the temp folder
+	err = mergeIndex(f, extra, d.old, func(*index.Entry) {})
+	size := int64(0)
+	if err == nil {
+		size, err = f.Seek(0, io.SeekEnd)
+	}
+	if err == nil {
+		d.closeOld()
+		d.oldFile = f
+		d.old, err = index.NewReader(f, size, d.slot+".idx")
+	}
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("complete the idx of hour %s: %w", d.slot, err)
+	}
+	return nil
+}
+
+// addManifest adds a manifest's files as partial entries. A damaged line is
+// left out: its file is compared by content then.
+func (d *dest) addManifest(to *index.Changes, name string) error {
+	m, err := openManifest(d.own, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	for line, err := range m.lines() {
+		if err != nil {
+			d.note("%v", err)
+			continue
+		}
+		if err := to.Add(partial(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partial makes an entry of what a manifest's line says.
+func partial(line manifest.Line) index.Change {
+	dir, name := split(line.Path)
+	return index.Change{Located: index.Located{Dir: dir, Entry: index.Entry{Name: name, Kind: tree.File, Flags: index.Partial, How: index.Source, Hash: line.Hash}}}
+}
+
+// addIntents adds the files that an unsealed run may have put in place. What it
+// had proved durable is trusted by stat, the rest is compared by content.
+func (d *dest) addIntents(to *index.Changes) error {
+	f, _, err := d.own.OpenFile(d.slot + ".next")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	proven, err := countProven(f)
+	if err != nil {
+		return err
+	}
+	var n int64
+	for line, err := range manifest.ReadIntents(f) {
+		n++
+		if err != nil {
+			d.note("%v", err)
+			continue
+		}
+		if line.Remove {
+			continue
+		}
+		ch, err := d.intended(line, n <= proven)
+		if err == nil {
+			err = to.Add(ch)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// intended makes the entry of an intent: the old entry with the new hash beside
+// it, or a partial one.
+func (d *dest) intended(line manifest.Line, proven bool) (index.Change, error) {
+	ch := partial(line)
+	if !proven {
+		ch.Flags |= index.Unstable // compare by content
+	}
+	if d.old == nil {
+		return ch, nil
+	}
+	entries, _, err := d.old.Dir(ch.Dir)
+	if err != nil {
+		return ch, err
+	}
+	c := cursor{entries: entries}
+	if e := c.find(ch.Name); e != nil && e.Kind == tree.File && e.Flags&index.Partial == 0 {
+		ch.Entry = *e
+		ch.NextHash, ch.Flags = line.Hash, e.Flags|index.NextToo
+	}
+	return ch, nil
+}
+
+func (d *dest) closeOld() {
+	if d.oldFile != nil {
+		d.oldFile.Close()
+		d.oldFile = nil
+	}
+}
+
+// close ends the destination's work; staged files that were not published go.
+func (d *dest) close() {
+	d.closeOld()
+	if d.folders != nil {
+		d.folders.close()
+	}
+	if d.next != nil {
+		d.next.close()
+	}
+	if d.stage != nil {
+		emptyFolder(d.stage)
+		d.stage.Close()
+	}
+	if d.changes != nil {
+		d.changes.Close()
+		d.extras.Close()
+		d.touched.Close()
+	}
+	if d.seenFirst {
+		d.seen.now.Close()
+	}
+}

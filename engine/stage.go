@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hourhand/hourhand/engine/index"
+	"github.com/hourhand/hourhand/engine/tree"
+)
+
+// staged is one file or link, ready in the staging folders of the destinations
+// that need it.
+type staged struct {
+	t        *task
+	info     tree.Info // of the source as it was read
+	hash     [16]byte
+	read     time.Time
+	unstable bool
+	files    []stagedFile
+}
+
+// stagedFile is the part of one destination.
+type stagedFile struct {
+	d     *dest
+	o     *order
+	name  string   // in d.stage; "" for an anchor: the file is in place already
+	f     *os.File // nil for links and anchors
+	entry index.Entry
+}
+
+// process stages the tasks that next yields, several at once, and publishes
+// them in batches. next is called by one goroutine at a time.
+func (r *run) process(ctx context.Context, next func() (*task, bool, error)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	b := newBatcher(ctx, r)
+	var wg sync.WaitGroup
+	var turn sync.Mutex
+	for range r.workers() {
+		wg.Go(func() {
+			if r.m.Profile == ProfileGentle {
+				defer background()()
+			}
+			for ctx.Err() == nil {
+				turn.Lock()
+				t, ok, err := next()
+				turn.Unlock()
+				if err == nil && ok {
+					err = r.do(ctx, t, b.in)
+				}
+				if err != nil {
+					cancel(err)
+				}
+				if !ok {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(b.in)
+	<-b.done
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return nil
+}
+
+// do works on one task. Trouble with its file is recorded; an error is for the
+// whole run.
+func (r *run) do(ctx context.Context, t *task, out chan<- *staged) error {
+	r.meter.at(t.path)
+	s, err := r.stage(ctx, t)
+	switch {
+	case ctx.Err() != nil:
+		s.discard()
+		return context.Cause(ctx)
+	case err != nil:
+		s.discard()
+		r.failed(t, err)
+		return nil
+	case s == nil:
+		return nil
+	}
+	select {
+	case out <- s:
+		return nil
+	case <-ctx.Done():
+		s.discard()
+		return context.Cause(ctx)
+	}
+}
+
+// failed settles a task that could not be done: a further try for what is
+// likely to pass, else a problem.
+func (r *run) failed(t *task, err error) {
+	if transient(err) && t.tries < r.m.Retries {
+		t.tries++
+		r.retryMu.Lock()
+		r.retries = append(r.retries, t)
+		r.retryMu.Unlock()
+		return
+	}
+	for _, o := range t.orders {
+		r.settleFailed(o.dest, t.path, err)
+	}
+	for _, m := range t.members {
+		for _, o := range m.orders {
+			r.settleFailed(o.dest, m.path, err)
+		}
+	}
+}
+
+func (r *run) settleFailed(dest int, path string, err error) {
+	d := r.dests[dest]
+	d.settledN.Add(1)
+	r.trouble(d, path, err)
+}
+
+// stage makes a task's temp files. nil without an error: nothing is left to do.
+func (r *run) stage(ctx context.Context, t *task) (*staged, error) {
+	t.orders = r.begun(t.orders)
+	if len(t.orders) == 0 {
+		return nil, nil
+	}
+	if t.src.Kind == tree.Link {
+		return r.stageLink(t)
+	}
+	dir, name := split(t.path)
+	in, done, err := r.sources.get(dir)
+	if err != nil {
+		return nil, readErr(err)
+	}
+	defer done()
+	f, info, err := in.OpenFile(name)
+	if err != nil {
+		return nil, readErr(err)
+	}
+	defer f.Close()
+	if t.anchored {
+		if s, ok, err := r.stageAnchor(ctx, t, f, &info); ok || err != nil {
+			return s, err
+		}
+	}
+	if err := r.check(ctx, t, f, &info); err != nil {
+		return nil, err
+	}
+	if len(t.orders) == 0 {
+		return nil, nil
+	}
+	return r.copy(ctx, t, f, info)
+}
+
+// begun makes the destinations ready for changes and drops those that are out.
+func (r *run) begun(orders []order) []order {
+	live := orders[:0]
+	for _, o := range orders {
+		d := r.dests[o.dest]
+		if d.alive() {
+			if err := d.begin(); err != nil {
+				d.fail(err)
+			}
+		}
+		if d.alive() {
+			live = append(live, o)
+		}
+	}
+	return live
+}
+
+// stageLink makes a symbolic link in the staging folders.
+func (r *run) stageLink(t *task) (s *staged, err error) {
+	dir, name := split(t.path)
+	in, done, err := r.sources.get(dir)
+	if err != nil {
+		return nil, readErr(err)
+	}
+	defer done()
+	to, err := in.Readlink(name)
+	if err != nil {
+		return nil, readErr(err)
+	}
+	s = &staged{t: t, info: t.src, read: time.Now()}
+	for i := range t.orders {
+		o := &t.orders[i]
+		d := r.dests[o.dest]
+		if !d.caps.Links {
+			r.settleFailed(o.dest, t.path, fileErr(CauseName, "the target's file system holds no links"))
+			continue
+		}
+		file := stagedFile{d: d, o: o, name: r.tempName()}
+		if err := d.stage.Symlink(to, file.name, pointsToFolder(in, name)); err != nil {
+			return s, writeErr(err)
+		}
+		s.files = append(s.files, file)
+		lost, err := d.stage.SetLink(file.name, t.src)
+		if err != nil {
+			return s, writeErr(err)
+		}
+		d.lose(lost)
+	}
+	return s, nil
+}
+
+// pointsToFolder tells whether a link leads to a folder: Windows makes two kinds.
+func pointsToFolder(in *tree.Dir, name string) bool {
+	info, err := in.Stat(name)
+	return err == nil && info.Attr&attrDirectory != 0
+}
+
+// attrDirectory is FILE_ATTRIBUTE_DIRECTORY.
+const attrDirectory = 0x10
+
+// tempName is short and the same for all files, so that no name becomes too long
+// by it.
+func (r *run) tempName() string { return strconv.FormatUint(r.serial.Add(1), 36) }
+
+// discard removes what was staged. It may be called on nil.
+func (s *staged) discard() {
+	if s == nil {
+		return
+	}
+	for i := range s.files {
+		s.files[i].discard()
+	}
+}
+
+func (f *stagedFile) discard() {
+	if f.f != nil {
+		f.f.Close()
+		f.f = nil
+	}
+	if f.name != "" {
+		if err := f.d.stage.Remove(f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.d.note("a staged file could not be removed: %v", err)
+		}
+		f.name = ""
+	}
+}
+
+// need makes sure that n more bytes fit, before they are staged, with a reserve
+// for what proves the copy.
+func (d *dest) need(n int64) error {
+	if left := d.room.Add(-n); left > reserve {
+		return nil
+	}
+	v, err := d.root.Volume()
+	if err != nil {
+		return writeErr(fmt.Errorf("look at the drive of %s: %w", d.dir, err))
+	}
+	d.room.Store(v.Free - n)
+	if v.Free-n < reserve {
+		return fmt.Errorf("%w: %d bytes are free on the drive of %s and a file of %d is next; free some space, or choose a larger drive", ErrNoSpace, v.Free, d.dir, n)
+	}
+	return nil
+}
+
+// reserve stays free on a target for manifest, idx and state: about 150 bytes a
+// file, so enough for 50,000 files; more of them meet ENOSPC in the seal, which
+// loses nothing either.
+const reserve = 8 << 20

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/hourhand/hourhand/engine/index"
+	"github.com/hourhand/hourhand/engine/tree"
+)
+
+// op is what a destination needs for one entry.
+type op uint8
+
+const (
+	opAdd     op = iota + 1 // nothing is there
+	opReplace               // something else is there and gives way
+	opCheck                 // stat does not tell: compare contents, then mend or replace
+)
+
+// owner tells whether what lies at the target may be replaced for good.
+type owner uint8
+
+const (
+	strange owner = iota // not in idx, or edited since: it gives way to found/
+	ours                 // as idx knows it
+	unclear              // the contents tell: equal to a hash that we recorded, it is ours
+)
+
+// order is one destination's part of a task.
+type order struct {
+	dest  int
+	op    op
+	owner owner
+	now   tree.Info   // what the scan saw at the target; Kind None: nothing
+	old   index.Entry // what idx says; Kind None: nothing
+}
+
+// task is one file or link on its way to one or several destinations.
+type task struct {
+	path     string
+	src      tree.Info
+	orders   []order
+	members  []member // further names of the same inode, if it has several
+	anchored bool     // its own name is right at the target; only members are to be linked
+	tries    int      // late passes so far
+}
+
+// member is a further hard link of a task's file. Its orders stand in the same
+// order of destinations as the task's.
+type member struct {
+	path   string
+	orders []order
+}
+
+// order finds a destination's part, nil if it needs nothing.
+func (t *task) order(dest int) *order {
+	for i := range t.orders {
+		if t.orders[i].dest == dest {
+			return &t.orders[i]
+		}
+	}
+	return nil
+}
+
+// encode makes a queue's record of a task without members.
+func (t *task) encode() []byte {
+	b := make([]byte, 0, 256)
+	b = appendString(b, t.path)
+	b = appendInfo(b, t.src)
+	b = binary.AppendUvarint(b, uint64(t.tries))
+	return appendOrders(b, t.orders)
+}
+
+func decodeTask(b []byte) (*task, error) {
+	d := decoder{b: b}
+	t := &task{path: d.string(), src: d.info(), tries: int(d.uint())}
+	t.orders = d.orders()
+	return t, d.err
+}
+
+func appendOrders(b []byte, orders []order) []byte {
+	b = binary.AppendUvarint(b, uint64(len(orders)))
+	for _, o := range orders {
+		b = binary.AppendUvarint(b, uint64(o.dest))
+		b = append(b, byte(o.op), byte(o.owner))
+		b = appendInfo(b, o.now)
+		b = appendEntry(b, o.old)
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendInfo(b []byte, i tree.Info) []byte {
+	b = append(b, byte(i.Kind))
+	if i.Kind == tree.None {
+		return b
+	}
+	for _, v := range []int64{i.Size, i.Allocated, i.MTime, i.CTime} {
+		b = binary.AppendVarint(b, v)
+	}
+	for _, v := range []uint64{uint64(i.Mode), uint64(i.UID), uint64(i.GID), uint64(i.Attr), i.Dev, i.Ino, i.Nlink} {
+		b = binary.AppendUvarint(b, v)
+	}
+	return b
+}
+
+// appendEntry keeps what a task needs of an idx entry; its name is the task's.
+func appendEntry(b []byte, e index.Entry) []byte {
+	b = append(b, byte(e.Kind))
+	if e.Kind == tree.None {
+		return b
+	}
+	b = append(b, e.Flags, byte(e.How))
+	b = append(append(b, e.Hash[:]...), e.NextHash[:]...)
+	for _, v := range []int64{e.Size, e.Source.MTime, e.Source.CTime, e.Target.MTime, e.Target.CTime, e.Proved, e.Put, e.Seq} {
+		b = binary.AppendVarint(b, v)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(b, e.Source.ID), e.Target.ID)
+}
+
+var errRecord = errors.New("a spilled record is damaged; is the disk of the data folder in order?")
+
+// decoder reads records that lay on a local disk in the meantime.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) fail() {
+	d.b, d.err = nil, errRecord
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) int() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.fail()
+		return nil
+	}
+	p := d.b[:n]
+	d.b = d.b[n:]
+	return p
+}
+
+func (d *decoder) byte() byte {
+	if p := d.bytes(1); p != nil {
+		return p[0]
+	}
+	return 0
+}
+
+func (d *decoder) string() string { return string(d.bytes(d.uint())) }
+
+func (d *decoder) info() (i tree.Info) {
+	if i.Kind = tree.Kind(d.byte()); i.Kind == tree.None {
+		return i
+	}
+	i.Size, i.Allocated, i.MTime, i.CTime = d.int(), d.int(), d.int(), d.int()
+	i.Mode, i.UID, i.GID, i.Attr = uint32(d.uint()), uint32(d.uint()), uint32(d.uint()), uint32(d.uint())
+	i.Dev, i.Ino, i.Nlink = d.uint(), d.uint(), d.uint()
+	return i
+}
+
+func (d *decoder) entry() (e index.Entry) {
+	if e.Kind = tree.Kind(d.byte()); e.Kind == tree.None {
+		return e
+	}
+	e.Flags, e.How = d.byte(), index.How(d.byte())
+	copy(e.Hash[:], d.bytes(16))
+	copy(e.NextHash[:], d.bytes(16))
+	e.Size = d.int()
+	e.Source.MTime, e.Source.CTime, e.Target.MTime, e.Target.CTime = d.int(), d.int(), d.int(), d.int()
+	e.Proved, e.Put, e.Seq = d.int(), d.int(), d.int()
+	e.Source.ID, e.Target.ID = d.uint(), d.uint()
+	return e
+}
+
+func (d *decoder) orders() []order {
+	n := d.uint()
+	if n > 64 {
+		d.fail()
+		return nil
+	}
+	orders := make([]order, n)
+	for i := range orders {
+		o := &orders[i]
+		o.dest, o.op, o.owner = int(d.uint()), op(d.byte()), owner(d.byte())
+		o.now, o.old = d.info(), d.entry()
+	}
+	return orders
+}
