@@ -162,17 +162,16 @@ type page struct {
 
 // page reads a page that something points to; nothing else may point to it.
 func (c *checker) page(id uint64) (page, error) {
-	var head [pageHeader]byte
 	if id < 2 || id >= c.end {
 		return page{}, fmt.Errorf("page %d is beyond the end", id)
 	}
-	offset := int64(id) * int64(c.pageSize)
-	if _, err := c.r.ReadAt(head[:], offset); err != nil {
+	data, offset := make([]byte, c.pageSize), int64(id)*int64(c.pageSize)
+	if _, err := c.r.ReadAt(data, offset); err != nil {
 		return page{}, err
 	}
-	overflow := uint64(native.Uint32(head[12:]))
+	overflow := uint64(native.Uint32(data[12:]))
 	length := (overflow + 1) * uint64(c.pageSize)
-	if native.Uint64(head[:]) != id || id+overflow >= c.end || length > maxPageRun {
+	if native.Uint64(data) != id || id+overflow >= c.end || length > maxPageRun {
 		return page{}, fmt.Errorf("page %d is torn", id)
 	}
 	for i := id; i <= id+overflow; i++ {
@@ -181,9 +180,11 @@ func (c *checker) page(id uint64) (page, error) {
 		}
 		c.seen.set(i)
 	}
-	data := make([]byte, length)
-	if _, err := c.r.ReadAt(data, offset); err != nil {
-		return page{}, err
+	if overflow > 0 {
+		data = make([]byte, length)
+		if _, err := c.r.ReadAt(data, offset); err != nil {
+			return page{}, err
+		}
 	}
 	return parsePage(id, data), nil
 }
@@ -226,9 +227,11 @@ func (c *checker) tree(id uint64, low, high []byte, depth int) error {
 	switch {
 	case depth > 64: // two entries a page at least: more than all pages there can be
 		return fmt.Errorf("page %d is too deep", id)
+	case p.count == 0 && (depth > 0 || p.flags == flagBranch): // a bucket may be empty, a part of it not
+		return fmt.Errorf("page %d is empty", id)
 	case p.flags == flagLeaf:
 		return c.leaf(p, low, high)
-	case p.flags == flagBranch && p.count > 0:
+	case p.flags == flagBranch:
 		return c.branch(p, low, high, depth)
 	}
 	return fmt.Errorf("page %d has kind %#x", id, p.flags)
@@ -321,14 +324,15 @@ func slice(b []byte, pos, n uint32) []byte {
 	return b[pos : pos+n : pos+n]
 }
 
-// order checks key i of a page: behind low, the key before it (the first may be
-// equal to its parent's), and below high.
+// order checks key i of a page: behind low, the key before it, and below high. The
+// first is the one that the parent has for this page: bbolt finds a page in its
+// parent by it when the page changes, and else would enter the page twice.
 func (p page) order(i int, key, low, high []byte) error {
-	least := 1
-	if i == 0 {
-		least = 0
+	good := low == nil || bytes.Compare(key, low) > 0
+	if i == 0 && low != nil {
+		good = bytes.Equal(key, low)
 	}
-	if len(key) == 0 || low != nil && bytes.Compare(key, low) < least || high != nil && bytes.Compare(key, high) >= 0 {
+	if len(key) == 0 || !good || high != nil && bytes.Compare(key, high) >= 0 {
 		return fmt.Errorf("page %d is out of order", p.id)
 	}
 	return nil

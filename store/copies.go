@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +19,25 @@ const (
 	keepCopies = 3
 )
 
-// keepCopy takes a copy if the newest one is over a day old. A copy that fails
-// is no reason not to start: on a full disk the user needs the dashboard most.
+// copiedBuckets is all but the file index.
+var copiedBuckets = [][]byte{
+	bucketJobs, bucketBoards, bucketRuns, bucketJobRuns, bucketRunning, bucketDues, bucketProblems, bucketSettings,
+}
+
+// keepCopy takes a copy if the newest one is over a day old and there is a
+// history. A copy that fails is no reason not to start: on a full disk the user
+// needs the dashboard most.
 func (s *Store) keepCopy() {
+	for _, err := range s.Runs("") {
+		if err != nil {
+			return
+		}
+		s.takeCopy()
+		return
+	}
+}
+
+func (s *Store) takeCopy() {
 	now := sane(s.now()).UTC()
 	copies, ahead := listCopies(s.dir, now)
 	if n := len(copies); n > 0 && now.Sub(copyTime(copies[n-1])) < copyAge {
@@ -73,11 +88,7 @@ func (s *Store) copyTo(path string) error {
 	if err != nil {
 		return err
 	}
-	err = guarded(func() error {
-		return db.Update(func(to *bbolt.Tx) error {
-			return s.view(func(from *bbolt.Tx) error { return copyBuckets(to, from) })
-		})
-	})
+	err = s.view(func(from *bbolt.Tx) error { return copyBuckets(db, from) })
 	err = errors.Join(err, db.Close())
 	if err == nil {
 		err = rename(temp, path)
@@ -89,18 +100,38 @@ func (s *Store) copyTo(path string) error {
 	return nil
 }
 
-func copyBuckets(to, from *bbolt.Tx) error {
-	if err := createBuckets(to); err != nil {
+// copyBatch bounds the memory of a copy: bbolt holds a transaction's pages.
+const copyBatch = 4 << 20
+
+func copyBuckets(to *bbolt.DB, from *bbolt.Tx) error {
+	tx, err := to.Begin(true)
+	if err != nil {
 		return err
 	}
-	return from.ForEach(func(name []byte, b *bbolt.Bucket) error {
-		if slices.Equal(name, bucketVersions) || slices.Equal(name, bucketIndexed) {
-			return nil
+	defer func() { tx.Rollback() }() // of the last one, if it was not committed
+	if err := migrate(tx); err != nil {
+		return err
+	}
+	size := 0
+	for _, bucket := range copiedBuckets {
+		for key, value := range ascend(from.Bucket(bucket), "") {
+			if size += len(key) + len(value); size > copyBatch {
+				if err := tx.Commit(); err != nil {
+					return err
+				}
+				if tx, err = to.Begin(true); err != nil {
+					return err
+				}
+				size = 0
+			}
+			b := tx.Bucket(bucket)
+			b.FillPercent = 1
+			if err := b.Put(key, value); err != nil {
+				return err
+			}
 		}
-		out := to.Bucket(name)
-		out.FillPercent = 1
-		return b.ForEach(out.Put)
-	})
+	}
+	return tx.Commit()
 }
 
 // The database is compacted at Open when more than half of it, and over 8 MB, is
@@ -126,9 +157,7 @@ func (s *Store) compact() error {
 	if err := s.closeDB(); err != nil {
 		return err
 	}
-	if err := rename(temp, s.path()); err != nil {
-		return err
-	}
+	rename(temp, s.path()) // refused: the old file is still there
 	return s.openDB()
 }
 

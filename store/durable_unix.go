@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // rename moves a file over another one, durably.
@@ -19,3 +20,6 @@ func rename(from, to string) error {
 	}
 	return errors.Join(folder.Sync(), folder.Close())
 }
+
+// unlock gives back the lock that bbolt took on its file.
+func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

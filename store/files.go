@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -107,9 +108,14 @@ type merge struct {
 	job   string
 	hours uint32 // the bit of the hour
 
-	files []File // waiting, sorted
-	last  string // key of the newest file of the stream
-	next  []byte // first key of the index that was not passed yet
+	files []keyedFile // waiting, sorted
+	last  string      // key of the newest file of the stream
+	next  []byte      // first key of the index that was not passed yet
+}
+
+type keyedFile struct {
+	key  string
+	file File
 }
 
 // add takes the next file of the stream.
@@ -122,7 +128,7 @@ func (m *merge) add(f File) error {
 	if len(key) > maxPath {
 		return nil
 	}
-	if m.files = append(m.files, f); len(m.files) < indexBatch {
+	if m.files = append(m.files, keyedFile{key, f}); len(m.files) < indexBatch {
 		return nil
 	}
 	return m.flush(false)
@@ -154,44 +160,43 @@ type change struct{ key, value []byte }
 // It stops early when that is much.
 func (m *merge) compare(tx *bbolt.Tx, end bool) (changes []change, done bool) {
 	c := newIndexCursor(tx, m.job, m.next)
-	var key string // passed last
+	var key []byte // passed last
 	for passed := 0; passed < indexScan && len(changes) < indexBatch; passed++ {
-		var f *File
-		if len(m.files) > 0 {
-			f = &m.files[0]
-		}
-		if f == nil && (!end || c.key == nil) {
+		if len(m.files) == 0 && (!end || c.key == nil) {
 			done = true
 			break
 		}
 		var old []byte
-		switch fileKey := keyOf(f); {
-		case c.key == nil || f != nil && fileKey < string(c.key):
-			key = fileKey
+		var f *File
+		order := m.order(c.key)
+		if order <= 0 {
+			key, f = []byte(m.files[0].key), &m.files[0].file
 			m.files = m.files[1:]
-		case f != nil && fileKey == string(c.key):
-			key, old = fileKey, c.value
-			m.files = m.files[1:]
-			c.step()
-		default:
-			key, old, f = string(c.key), c.value, nil
+		}
+		if order >= 0 {
+			key, old = c.key, c.value
 			c.step()
 		}
-		if value := replaceHour(old, m.hours, f); !slices.Equal(value, old) {
-			changes = append(changes, change{[]byte(key), value})
+		if value := replaceHour(old, m.hours, f); !bytes.Equal(value, old) {
+			changes = append(changes, change{bytes.Clone(key), value})
 		}
 	}
-	if key != "" {
-		m.next = append([]byte(key), 0) // its successor in the order of bytes
+	if key != nil {
+		m.next = append(bytes.Clone(key), 0) // its successor in the order of bytes
 	}
 	return changes, done
 }
 
-func keyOf(f *File) string {
-	if f == nil {
-		return ""
+// order compares the first waiting file with an entry. No file, or no entry, is
+// behind everything.
+func (m *merge) order(entry []byte) int {
+	switch {
+	case len(m.files) == 0:
+		return 1
+	case entry == nil:
+		return -1
 	}
-	return pathKey(f.Path)
+	return strings.Compare(m.files[0].key, string(entry))
 }
 
 func (m *merge) write(changes []change) error {
@@ -254,6 +259,9 @@ func keyPath(key []byte) string { return strings.ReplaceAll(string(key), "\x00",
 // it does not hold the path. Empty: no hour does. A value that cannot be right
 // counts as empty: the other hours mend it when they are indexed.
 func replaceHour(old []byte, hour uint32, f *File) []byte {
+	if holds(old, hour, f) {
+		return old
+	}
 	versions, err := decodeVersions(old)
 	if err != nil {
 		versions = nil
@@ -262,7 +270,7 @@ func replaceHour(old []byte, hour uint32, f *File) []byte {
 	for i := range versions {
 		v := &versions[i]
 		v.Hours &^= hour
-		if f != nil && v.Size == f.Size && v.MTime == f.MTime && v.Hash == f.Hash {
+		if f.is(*v) {
 			v.Hours |= hour
 			found = true
 		}
@@ -271,6 +279,26 @@ func replaceHour(old []byte, hour uint32, f *File) []byte {
 		versions = append(versions, Version{f.Size, f.MTime, f.Hash, hour})
 	}
 	return encodeVersions(slices.DeleteFunc(versions, func(v Version) bool { return v.Hours == 0 }))
+}
+
+// holds tells whether encoded versions say already what replaceHour would write:
+// so it is for nearly all files of nearly all runs.
+func holds(encoded []byte, hour uint32, f *File) bool {
+	found := false
+	for len(encoded) > 0 {
+		v, rest, ok := nextVersion(encoded)
+		if !ok || v.Hours&hour != 0 != f.is(v) {
+			return false
+		}
+		found = found || f.is(v)
+		encoded = rest
+	}
+	return found == (f != nil)
+}
+
+// is tells whether v is the content of f; nil has none.
+func (f *File) is(v Version) bool {
+	return f != nil && v.Size == f.Size && v.MTime == f.MTime && v.Hash == f.Hash
 }
 
 // encodeVersions writes for each version: size (uvarint), mtime (8 bytes, big
@@ -287,19 +315,27 @@ func encodeVersions(versions []Version) []byte {
 }
 
 func decodeVersions(b []byte) ([]Version, error) {
-	const fixed = 8 + 16 + 3
 	var versions []Version
 	for len(b) > 0 {
-		size, n := binary.Uvarint(b)
-		if n <= 0 || len(b) < n+fixed {
+		v, rest, ok := nextVersion(b)
+		if !ok {
 			return nil, fmt.Errorf("%w (versions of a path)", ErrDamaged)
 		}
-		b = b[n:]
-		v := Version{Size: int64(size), MTime: int64(binary.BigEndian.Uint64(b))}
-		copy(v.Hash[:], b[8:])
-		v.Hours = uint32(b[24])<<16 | uint32(b[25])<<8 | uint32(b[26])
 		versions = append(versions, v)
-		b = b[fixed:]
+		b = rest
 	}
 	return versions, nil
+}
+
+func nextVersion(b []byte) (v Version, rest []byte, ok bool) {
+	const fixed = 8 + 16 + 3
+	size, n := binary.Uvarint(b)
+	if n <= 0 || len(b) < n+fixed {
+		return Version{}, nil, false
+	}
+	b = b[n:]
+	v = Version{Size: int64(size), MTime: int64(binary.BigEndian.Uint64(b))}
+	copy(v.Hash[:], b[8:])
+	v.Hours = uint32(b[24])<<16 | uint32(b[25])<<8 | uint32(b[26])
+	return v, b[fixed:], true
 }

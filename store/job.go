@@ -159,8 +159,9 @@ func forgetJob(tx *bbolt.Tx, id string) error {
 	return tx.Bucket(bucketJobs).Delete([]byte(id))
 }
 
-// changeJobs runs a change of jobs and writes jobs.json before it is committed:
-// a job that a caller was told is stored is in both.
+// changeJobs runs a change of jobs and writes jobs.json before it is committed. A
+// change that was told to a caller is in both; one that a power cut ended between
+// is made good at Open.
 func (s *Store) changeJobs(change func(*bbolt.Tx) error) error {
 	s.jobs.Lock()
 	defer s.jobs.Unlock()
@@ -178,7 +179,7 @@ func (s *Store) changeJobs(change func(*bbolt.Tx) error) error {
 	})
 	if err != nil && written {
 		// The change did not last: jobs.json must not tell it either.
-		err = errors.Join(err, s.syncJobs())
+		err = errors.Join(err, s.rewriteJobs())
 	}
 	return err
 }

@@ -96,7 +96,7 @@ func (s *Store) open(c Config) error {
 		return err
 	}
 	s.keepCopy()
-	if err := s.syncJobs(); err != nil {
+	if err := s.reconcileJobs(); err != nil {
 		return err
 	}
 	return s.endInterrupted(c.WasSealed)
@@ -197,28 +197,24 @@ func (s *Store) checkSchema() error {
 // endInterrupted ends the runs that were at work when the process or the machine
 // died.
 func (s *Store) endInterrupted(wasSealed func(Job, Run) (Hour, bool)) error {
-	type open struct {
-		job Job
-		run Run
-	}
-	var runs []open
+	var runs []Run
 	err := s.view(func(tx *bbolt.Tx) error {
 		for id := range ascend(tx.Bucket(bucketRunning), "") {
 			r, err := get[Run](tx.Bucket(bucketRuns), string(id))
 			if err != nil {
-				return err
+				return fmt.Errorf("%w (running %q: %v)", ErrDamaged, id, err)
 			}
-			j, err := get[Job](tx.Bucket(bucketJobs), r.Job)
-			if err != nil {
-				return err
-			}
-			runs = append(runs, open{j, r})
+			runs = append(runs, r)
 		}
 		return nil
 	})
-	for _, o := range runs {
-		if err == nil {
-			err = s.endDead(o.run, sealedHour(o.job, o.run, wasSealed))
+	for _, r := range runs {
+		if err != nil {
+			break
+		}
+		var j Job
+		if j, err = s.Job(r.Job); err == nil {
+			err = s.endDead(r, sealedHour(j, r, wasSealed))
 		}
 	}
 	return err

@@ -72,23 +72,22 @@ func (r *rebuilder) build(temp string) error {
 	if err != nil {
 		return err
 	}
-	err = guarded(func() error {
-		return db.Update(func(tx *bbolt.Tx) error {
-			if err := migrate(tx); err != nil {
+	update := func(fn func(*bbolt.Tx) error) error { return guarded(func() error { return db.Update(fn) }) }
+	err = update(func(tx *bbolt.Tx) (err error) {
+		if err := migrate(tx); err != nil {
+			return err
+		}
+		if listed {
+			if err := replaceJobs(tx, jobs); err != nil {
 				return err
 			}
-			if listed {
-				if err := replaceJobs(tx, jobs); err != nil {
-					return err
-				}
-			}
-			var err error
-			r.jobs, err = allJobs(tx)
-			return err
-		})
+		}
+		r.jobs, err = allJobs(tx)
+		return err
 	})
 	if err == nil {
-		err = guarded(func() error { return r.fillBoards(db) })
+		boards := r.boards() // asks the targets, outside of any transaction
+		err = update(func(tx *bbolt.Tx) error { return replaceBoards(tx, boards) })
 	}
 	return errors.Join(err, db.Close())
 }
@@ -146,17 +145,19 @@ func copyFile(to, from string) error {
 
 // readJobs reads jobs.json; listed is false if it tells nothing.
 func (r *rebuilder) readJobs() (jobs []Job, listed bool, err error) {
-	jobs, odd, err := readJobs(r.s.dir)
+	f, err := readJobs(r.s.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil
 	case errors.Is(err, ErrDamaged):
 		r.lost = jobsName + " is damaged too"
 		return nil, false, nil
-	case odd > 0:
-		r.lost = fmt.Sprintf("%d entries of %s cannot be read", odd, jobsName)
+	case f.odd > 0:
+		r.lost = fmt.Sprintf("%d entries of %s cannot be read", f.odd, jobsName)
+	case err == nil && !f.intact:
+		r.lost = jobsName + " was changed by something else than Hourhand"
 	}
-	return jobs, err == nil, err
+	return f.Jobs, err == nil, err
 }
 
 // replaceJobs makes jobs the only ones.
@@ -180,36 +181,41 @@ func replaceJobs(tx *bbolt.Tx, jobs []Job) error {
 	return nil
 }
 
-// fillBoards writes what the targets say. What a copy said is forgotten first:
-// hours were written since, and a stale "sealed" would be a false promise.
-func (r *rebuilder) fillBoards(db *bbolt.DB) error {
+// boards asks the targets what their hours hold.
+func (r *rebuilder) boards() map[string]Board {
 	boards := map[string]Board{}
 	for _, j := range r.jobs {
 		if r.board == nil {
-			continue
+			break
 		}
 		board, err := r.board(j)
 		if err != nil {
 			r.unknown = append(r.unknown, j.Name)
+			continue
 		}
 		boards[j.ID] = board
 	}
-	return db.Update(func(tx *bbolt.Tx) error {
-		for _, j := range r.jobs {
-			if err := removePrefix(tx.Bucket(bucketBoards), j.ID+"/"); err != nil {
+	return boards
+}
+
+// replaceBoards writes what the targets say. What a daily copy said is forgotten
+// for all jobs: hours were written since, and a stale "sealed" would be a false
+// promise.
+func replaceBoards(tx *bbolt.Tx, boards map[string]Board) error {
+	if err := removePrefix(tx.Bucket(bucketBoards), ""); err != nil {
+		return err
+	}
+	for job, board := range boards {
+		for hour, h := range board {
+			if h.Content == "" && h.LastRun == "" {
+				continue // never written
+			}
+			if err := putHour(tx, job, hour, h); err != nil {
 				return err
 			}
-			for hour, h := range boards[j.ID] {
-				if h.Content == "" && h.LastRun == "" {
-					continue // never written
-				}
-				if err := putHour(tx, j.ID, hour, h); err != nil {
-					return err
-				}
-			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // sentence tells a person what was lost and what was not; "" if nothing was.
@@ -227,7 +233,7 @@ func (r *rebuilder) sentence() string {
 	case r.lost != "" && len(r.jobs) == 0:
 		fmt.Fprintf(&b, " No jobs could be recovered: %s; add them again, with their old targets.", r.lost)
 	case r.lost != "":
-		fmt.Fprintf(&b, " Some jobs may be missing: %s.", r.lost)
+		fmt.Fprintf(&b, " Some jobs may be missing or wrong, look them through: %s.", r.lost)
 	default:
 		fmt.Fprintf(&b, " All %d jobs are there.", len(r.jobs))
 	}

@@ -61,11 +61,11 @@ func (s *Store) closeDB() error {
 	case s.db == nil:
 		return nil
 	case s.broken.Load() != nil:
-		return s.file.Close() // releases the lock; bbolt's own Close could wait for ever
+		// bbolt's own Close could wait for ever. Its mapping stays until the
+		// process ends, and with it the lock if it is not given back.
+		return errors.Join(unlock(s.file), s.file.Close())
 	}
-	err := s.db.Close()
-	s.db = nil
-	return err
+	return s.db.Close()
 }
 
 // Rebuilt is the sentence for the dashboard after a rebuild, else "".

@@ -29,7 +29,7 @@ func openWith(t testing.TB, c Config) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if s.db == nil {
+		if !s.lock.Locked() {
 			return // closed by the test
 		}
 		if err := s.view(func(tx *bbolt.Tx) error {
