@@ -3,24 +3,28 @@
 package tree
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // mountLoop makes a file system in an image of its own and mounts it.
 func mountLoop(t testing.TB, fileSystem, options string, mkfs ...string) (*Dir, string) {
 	t.Helper()
-	dir := t.TempDir()
+	return mountImage(t, t.TempDir(), fileSystem, options, mkfs...)
+}
+
+// mountImage does so with the image in dir. The sizes are about the least that
+// each mkfs takes.
+func mountImage(t testing.TB, dir, fileSystem, options string, mkfs ...string) (*Dir, string) {
+	t.Helper()
+	size := map[string]int64{"ext4": 64 << 20, "xfs": 320 << 20, "btrfs": 128 << 20}[fileSystem]
 	image, at := filepath.Join(dir, "image"), filepath.Join(dir, "at")
 	must(t, os.WriteFile(image, nil, 0o600))
-	must(t, os.Truncate(image, 400<<20))
+	must(t, os.Truncate(image, size))
 	must(t, os.Mkdir(at, 0o700))
 	run(t, append(append([]string{"mkfs." + fileSystem, "-q"}, mkfs...), image)...)
 	run(t, "mount", "-o", strings.TrimSuffix("loop,"+options, ","), image, at)
@@ -71,7 +75,7 @@ func TestVolumesTellWhatTheyAre(t *testing.T) {
 			if v.FileSystem != fileSystem || !v.GroupSync || !v.PastCache || !v.StableIDs || v.Network || v.ReadOnly || v.Durable != "" {
 				t.Errorf("got %+v", v)
 			}
-			if v.Free <= 0 || v.Total < 200<<20 || v.Free > v.Total || v.NameMax != 255 {
+			if v.Free <= 0 || v.Total < 40<<20 || v.Free > v.Total || v.NameMax != 255 {
 				t.Errorf("got %+v", v)
 			}
 			if (v.FreeFiles == -1) != (fileSystem == "btrfs") {
@@ -127,85 +131,84 @@ func TestProbeTellsWhatVolumesHold(t *testing.T) {
 	}
 }
 
-// changeOnDevice changes a file's bytes behind the back of the file system, as
-// a bad device would.
-func changeOnDevice(t *testing.T, image string, old, new []byte) {
-	t.Helper()
-	f, err := os.OpenFile(image, os.O_RDWR, 0)
-	must(t, err)
-	defer f.Close()
-	content, err := os.ReadFile(image)
-	must(t, err)
-	at := bytes.Index(content, old)
-	if at < 0 {
-		t.Fatal("the bytes are not on the device")
+func TestVolumesTellWhyDurabilityIsNotProvable(t *testing.T) {
+	for _, c := range []struct{ fileSystem, options, want string }{
+		{"ext4", "nobarrier", "mounted with nobarrier"},
+		{"ext4", "barrier=0", "mounted with nobarrier"},
+		{"btrfs", "nobarrier", "mounted with nobarrier"},
+		{"xfs", "", ""},
+	} {
+		d, _ := mountLoop(t, c.fileSystem, c.options)
+		v, err := d.Volume()
+		must(t, err)
+		if v.Durable != c.want {
+			t.Errorf("%s mounted with %q: got %q, want %q", c.fileSystem, c.options, v.Durable, c.want)
+		}
 	}
-	_, err = f.WriteAt(new, int64(at))
+	v, err := mountTmpfs(t, "1m").Volume()
 	must(t, err)
-	must(t, f.Sync())
+	if v.FileSystem != "tmpfs" || v.Durable == "" || v.GroupSync || v.PastCache {
+		t.Errorf("got %+v", v)
+	}
 }
 
-func TestReadBackSeesTheDeviceNotTheCache(t *testing.T) {
-	for _, c := range []struct {
-		name, fileSystem, options string
-		mkfs                      []string
-	}{
-		{"ext4", "ext4", "", nil},
-		{"ext4 journalled", "ext4", "data=journal", nil},
-		{"xfs", "xfs", "", nil},
-	} {
-		for _, size := range []int{100, 5000, pieceSize, 3*pieceSize + 17} {
-			t.Run(c.name, func(t *testing.T) {
-				d, at := mountLoop(t, c.fileSystem, c.options, c.mkfs...)
-				v, err := d.Volume()
-				must(t, err)
-				content := bytes.Repeat([]byte("0123456789abcde\n"), size/16+1)[:size]
-				copy(content, "the first bytes of all")
-				f, err := d.Create("file")
-				must(t, err)
-				defer f.Close()
-				_, err = f.Write(content)
-				must(t, err)
-				s, err := NewSyncer(d, v)
-				must(t, err)
-				defer s.Close()
-				must(t, s.Sync(context.Background(), []*os.File{f}, []*Dir{d}))
-				got, past := readBack(t, f, v, Caps{})
-				if !past || !bytes.Equal(got, content) {
-					t.Fatalf("past %v, equal %v", past, bytes.Equal(got, content))
-				}
+func mountTmpfs(t testing.TB, size string) *Dir {
+	t.Helper()
+	at := t.TempDir()
+	run(t, "mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", at)
+	t.Cleanup(func() { run(t, "umount", at) })
+	d, err := Open(at)
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
 
-				if _, err := f.ReadAt(make([]byte, size), 0); err != nil { // into the cache again
-					t.Fatal(err)
-				}
-				changed := bytes.Clone(content)
-				copy(changed, "THE FIRST BYTES")
-				run(t, "sync", "-f", at)
-				changeOnDevice(t, filepath.Join(filepath.Dir(at), "image"), content[:22], changed[:22])
-				run(t, "blockdev", "--flushbufs", run(t, "findmnt", "-no", "SOURCE", at))
-				got, past = readBack(t, f, v, Caps{})
-				if !past || !bytes.Equal(got, changed) {
-					t.Errorf("past %v, saw the device %v", past, bytes.Equal(got, changed))
-				}
-			})
+func TestVolumesTellWhenTheyAreReadOnly(t *testing.T) {
+	d, at := mountLoop(t, "ext4", "")
+	run(t, "mount", "-o", "remount,ro", at)
+	v, err := d.Volume()
+	must(t, err)
+	if !v.ReadOnly {
+		t.Errorf("got %+v", v)
+	}
+}
+
+// A mount of the same file system at a second place has its device and its
+// files, and is another mount all the same.
+func TestMountTellsBindMountsApart(t *testing.T) {
+	d, path := openTemp(t)
+	for _, name := range []string{"plain", "there", "bound"} {
+		must(t, d.Mkdir(name))
+	}
+	bound := filepath.Join(path, "bound")
+	run(t, "mount", "--bind", filepath.Join(path, "there"), bound)
+	t.Cleanup(func() { run(t, "umount", bound) })
+	want, err := d.Mount()
+	must(t, err)
+	for name, same := range map[string]bool{"plain": true, "there": true, "bound": false} {
+		sub, err := d.Sub(name)
+		must(t, err)
+		defer sub.Close()
+		got, err := sub.Mount()
+		must(t, err)
+		if (got == want) != same {
+			t.Errorf("%s: same mount %v, want %v", name, got == want, same)
 		}
 	}
 }
 
-func readBack(t *testing.T, f *os.File, v Volume, c Caps) (got []byte, past bool) {
-	t.Helper()
-	asked := 0
-	past, err := ReadBack(f, v, c,
-		func(n int) error { asked += n; return nil },
-		func(p []byte) error { got = append(got, p...); return nil })
+// What a driver refuses by ENOENT must not look as if the file had gone.
+func TestRefusedNamesAreToldFromMissingOnes(t *testing.T) {
+	d := mountFUSE(t, []string{"mkfs.exfat"}, []string{"mount.exfat-fuse"})
+	_, err := d.Create("a:b")
+	wantError(t, err, ErrName)
+	wantError(t, d.Mkdir("a:b"), ErrName)
+	f, err := d.Create("a")
 	must(t, err)
-	if asked != len(got) {
-		t.Errorf("passed %d bytes, read %d", asked, len(got))
+	f.Close()
+	wantError(t, d.Rename("a", d, "a:b"), ErrName)
+	must(t, d.Rename("a", d, "A")) // by case only: the old name still answers
+	if names, err := d.Names(); err != nil || !slices.Equal(names, []string{"A"}) {
+		t.Errorf("got %q, %v", names, err)
 	}
-	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
-	must(t, err)
-	if flags&unix.O_DIRECT != 0 {
-		t.Error("the file is left in direct mode")
-	}
-	return got, past
 }

@@ -1,0 +1,51 @@
+//go:build linux && root
+
+package tree
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A device that has no room for what its file system promised tells so when
+// the data is written out, long after write has said yes.
+func TestSyncTellsThatDataDidNotReachTheDevice(t *testing.T) {
+	for _, group := range []bool{true, false} {
+		small := mountTmpfs(t, "24m")
+		d, _ := mountImage(t, small.name, "ext4", "", "-E", "lazy_itable_init=1", "-J", "size=4")
+		v, err := d.Volume()
+		must(t, err)
+		v.GroupSync = group
+		s, err := NewSyncer(d, v)
+		must(t, err)
+		defer s.Close()
+		f, err := d.Create("file")
+		must(t, err)
+		defer f.Close()
+		must(t, s.Sync(context.Background(), []*os.File{f}, []*Dir{d}))
+		chunk := make([]byte, 1<<20)
+		for i := range chunk {
+			chunk[i] = 1
+		}
+		for range 40 {
+			_, err := f.Write(chunk)
+			must(t, err)
+		}
+		wantError(t, s.Sync(context.Background(), []*os.File{f}, []*Dir{d}), unix.ENOSPC)
+	}
+}
+
+func TestSyncOnAVolumeThatBecameReadOnlyFails(t *testing.T) {
+	d, at := mountLoop(t, "ext4", "")
+	v, err := d.Volume()
+	must(t, err)
+	s, err := NewSyncer(d, v)
+	must(t, err)
+	defer s.Close()
+	must(t, s.Sync(context.Background(), nil, []*Dir{d}))
+	run(t, "mount", "-o", "remount,ro", at)
+	wantError(t, s.Sync(context.Background(), nil, []*Dir{d}), unix.EROFS)
+}
