@@ -23,7 +23,7 @@ func (r *run) work(ctx context.Context) error {
 	for _, t := range r.targets {
 		t.brake.judge(&r.m, r.meter.files.Load())
 	}
-	if err := r.copyRest(ctx); err != nil {
+	if err := r.copyRest(ctx, len(r.swaps.paths) == 0); err != nil {
 		return err
 	}
 	r.meter.enter("removing")
@@ -77,14 +77,17 @@ func spilled(q *index.Spill) func() (*task, bool, error) {
 }
 
 // copyRest does what had to wait for the end of the scan: replacements that the
-// guard lets through, files with several names, and further tries.
-func (r *run) copyRest(ctx context.Context) error {
+// guard lets through, files with several names once all names are known, and
+// further tries.
+func (r *run) copyRest(ctx context.Context, allNames bool) error {
 	r.late.Done()
 	if err := r.process(ctx, r.passing(spilled(r.late))); err != nil {
 		return err
 	}
-	if err := r.copyGroups(ctx); err != nil {
-		return err
+	if allNames {
+		if err := r.copyGroups(ctx); err != nil {
+			return err
+		}
 	}
 	return r.tryAgain(ctx)
 }
@@ -227,7 +230,7 @@ func (r *run) swapped(ctx context.Context) error {
 		}
 		places = append(places, p)
 	}
-	r.tasks, r.late, r.links = r.renewed()
+	r.renew()
 	err := r.scanner.scan(ctx, places...)
 	r.tasks.Done()
 	if err != nil {
@@ -236,15 +239,14 @@ func (r *run) swapped(ctx context.Context) error {
 	if err := r.process(ctx, spilled(r.tasks)); err != nil {
 		return err
 	}
-	return r.copyRest(ctx)
+	return r.copyRest(ctx, true)
 }
 
-// renewed closes the lists of the first pass and makes new ones.
-func (r *run) renewed() (tasks, late *index.Spill, links *index.Sorter) {
+// renew replaces the queues of the first pass, which are done.
+func (r *run) renew() {
 	r.tasks.Close()
 	r.late.Close()
-	r.links.Close()
-	return index.NewSpill(r.m.Scratch), index.NewSpill(r.m.Scratch), index.NewSorter(r.m.Scratch)
+	r.tasks, r.late = index.NewSpill(r.m.Scratch), index.NewSpill(r.m.Scratch)
 }
 
 // setFolders gives the folders that were made or touched their metadata, deepest

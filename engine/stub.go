@@ -1,3 +1,0 @@
-package engine
-
-const chunkSize = 1 << 20
