@@ -30,8 +30,9 @@ func AppendIntent(buf []byte, l Line) []byte {
 }
 
 // ReadIntents yields the intents of a HH.next. A torn last line (no LF), as a
-// power cut leaves it, ends the list without an error. Empty lines are skipped:
-// who appends to a file that may be torn begins with a LF. Errors are as in Read.
+// power cut leaves it, ends the list without an error. Empty lines are skipped,
+// and so are those that begin with "=", marks of the engine's. Errors are as in
+// Read.
 func ReadIntents(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := newLineReader(r, "")
@@ -40,7 +41,7 @@ func ReadIntents(r io.Reader) iter.Seq2[Line, error] {
 			if err == io.EOF || err == errTorn {
 				return
 			}
-			if err == nil && len(text) == 0 {
+			if err == nil && (len(text) == 0 || text[0] == '=') {
 				continue
 			}
 			if err != nil && err != errTooLong {
