@@ -15,16 +15,16 @@ func (a *app) pauseCommand() *cobra.Command {
 		Example: "  hourhand pause\n  hourhand pause 30m\n  hourhand pause 16:30",
 		Args:    cobra.MaximumNArgs(1),
 	}
-	return a.control(c, func(b backend, args []string) (answer, error) {
-		text := ""
-		if len(args) > 0 {
-			text = args[0]
-		}
-		until, err := agent.ParseUntil(text, time.Now())
+	return a.control(c, func(arg string) (order, error) {
+		until, err := agent.ParseUntil(arg, time.Now())
 		if err != nil {
-			return answer{}, usagef("%v", err)
+			return order{}, usagef("%v", err)
 		}
-		return answer{State: "paused", Until: until, text: "paused until " + pauseEnd(until, time.Now())}, b.Pause(until)
+		return order{
+			State: "paused", Until: until,
+			text: "paused until " + pauseEnd(until, time.Now()),
+			give: func(b backend) error { return b.Pause(until) },
+		}, nil
 	})
 }
 
@@ -34,8 +34,8 @@ func (a *app) resumeCommand() *cobra.Command {
 		Short: "end a pause; the newest due that it skipped is run at once",
 		Args:  cobra.NoArgs,
 	}
-	return a.control(c, func(b backend, _ []string) (answer, error) {
-		return answer{State: "resumed", text: "resumed"}, b.Resume()
+	return a.control(c, func(string) (order, error) {
+		return order{State: "resumed", text: "resumed", give: backend.Resume}, nil
 	})
 }
 
@@ -45,38 +45,42 @@ func (a *app) cancelCommand() *cobra.Command {
 		Short: "stop the run at work of a job, or of all jobs; no half file stays",
 		Args:  cobra.MaximumNArgs(1),
 	}
-	return a.control(c, func(b backend, args []string) (answer, error) {
-		job := ""
-		if len(args) > 0 {
-			job = args[0]
-		}
-		return answer{State: "cancelled", text: "cancelled"}, b.Cancel(job)
+	return a.control(c, func(job string) (order, error) {
+		return order{State: "cancelled", text: "cancelled", give: func(b backend) error { return b.Cancel(job) }}, nil
 	})
 }
 
-// answer is what a command that gives an order prints.
-type answer struct {
+// order is what a command tells the agent to do, and what it prints once that is
+// done.
+type order struct {
 	State string    `json:"state"`
 	Until time.Time `json:"until,omitzero"`
 	text  string
+	give  func(backend) error
 }
 
-// control makes c a command that gives the backend one order.
-func (a *app) control(c *cobra.Command, order func(backend, []string) (answer, error)) *cobra.Command {
+// control makes c a command that gives one order; read makes it of the argument,
+// "" if there is none.
+func (a *app) control(c *cobra.Command, read func(arg string) (order, error)) *cobra.Command {
 	var asJSON bool
 	jsonFlag(c, &asJSON)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.withBackend(c.Context(), func(b backend) error {
-			done, err := order(b, args)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSON(a.out, done)
-			}
-			a.printf("%s", done.text)
-			return nil
-		})
+		arg := ""
+		if len(args) > 0 {
+			arg = args[0]
+		}
+		o, err := read(arg)
+		if err != nil {
+			return err
+		}
+		if err := a.withBackend(c.Context(), o.give); err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(a.out, o)
+		}
+		a.printf("%s", o.text)
+		return nil
 	}
 	return c
 }

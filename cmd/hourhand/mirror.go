@@ -89,69 +89,47 @@ func (a *app) mirror(ctx context.Context, m engine.Mirror, f mirrorFlags) error 
 	if f.verbose {
 		d = newNames(a.err)
 	}
-	reports, runErr := engine.Run(ctx, m, d.show)
+	// The error is that of one of the reports, which all are told.
+	reports, _ := engine.Run(ctx, m, d.show)
 	d.end()
-	worstCode, err := a.tell(reports, runErr, f, len(m.Dests) > 1)
+	total, err := a.tell(reports, f)
 	for _, r := range reports {
 		logReport(log, reportOf(r))
 	}
-	log.Info("mirror ended", "exit", int(worstCode))
+	log.Info("mirror ended", "exit", int(total))
 	if err := errors.Join(err, closeLog()); err != nil {
 		return err
 	}
-	return ended(worstCode)
+	return ended(total)
 }
 
-// tell prints the reports, or the error of a run that came to none, and returns
-// the worst code among them.
-func (a *app) tell(reports []engine.Report, runErr error, f mirrorFlags, several bool) (code, error) {
-	if len(reports) == 0 && runErr != nil {
-		reports = []engine.Report{{Outcome: outcomeOf(runErr), Err: runErr}}
-	}
-	c := codeOf(runErr)
+// tell prints the reports and returns the worst code among them. An error that
+// is the same for several targets is told once.
+func (a *app) tell(reports []engine.Report, f mirrorFlags) (code, error) {
+	total, told := codeDone, ""
 	for _, er := range reports {
 		r := reportOf(er)
-		c = worst(c, r.code)
-		if !f.json {
-			a.printReport(er, r, f.quiet)
+		total = worst(total, r.code)
+		if f.json {
+			if len(reports) == 1 {
+				r.Target = ""
+			}
+			if err := printJSON(a.out, r); err != nil {
+				return total, err
+			}
 			continue
 		}
-		if !several {
-			r.Target = ""
+		if er.Err != nil && explain(er.Err) != told {
+			told = explain(er.Err)
+			a.warnf("hourhand: %s", cleanLines(told))
 		}
-		if err := printJSON(a.out, r); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
-}
-
-// printReport tells a person about one target: what is in order on the output,
-// what is not on the error output.
-func (a *app) printReport(er engine.Report, r report, quiet bool) {
-	if er.Err != nil {
-		a.warnf("hourhand: %s", cleanLines(explain(er.Err)))
 		r.Reason = ""
+		r.print(a.out, f.quiet)
+		if er.Sealed && !f.quiet {
+			a.printf("  check it without Hourhand: %s", clean(checkLine(er.Target, ".hourhand/mirror.xxh128")))
+		}
 	}
-	if er.Target == "" { // came to nothing: no counts to tell
-		return
-	}
-	r.print(a.out, quiet)
-	if er.Sealed && !quiet {
-		a.printf("  check it without Hourhand: %s", clean(checkLine(er.Target, ".hourhand/mirror.xxh128")))
-	}
-}
-
-// outcomeOf names what a run came to that ended before it had a report.
-func outcomeOf(err error) engine.Outcome {
-	switch codeOf(err) {
-	case codeCancelled:
-		return engine.Cancelled
-	case codeHeld:
-		return engine.Held
-	default:
-		return engine.Failed
-	}
+	return total, nil
 }
 
 // progress chooses how a run is shown: to a script, to a person, or not.

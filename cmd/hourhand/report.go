@@ -41,7 +41,8 @@ type report struct {
 	Notes        []string        `json:"notes,omitempty"`
 	Seconds      float64         `json:"seconds"`
 
-	code code
+	code  code
+	begun bool // there is something to count
 }
 
 // problem is engine.Problem for JSON, which cannot carry every file name.
@@ -72,7 +73,7 @@ func reportOf(r engine.Report) report {
 	for _, p := range r.Problems {
 		out.Problems = append(out.Problems, problemOf(p.Path, p.Error, p.Cause))
 	}
-	out.code = out.codeByOutcome()
+	out.code, out.begun = out.codeByOutcome(), r.Err == nil || r.Changed
 	if r.Err != nil {
 		out.code, out.Reason = codeOf(r.Err), r.Err.Error()
 	}
@@ -95,7 +96,7 @@ func reportOfRun(r store.Run, problems []store.Problem) report {
 	for _, p := range problems {
 		out.Problems = append(out.Problems, problemOf(p.Path, p.Error, p.Cause))
 	}
-	out.code = out.codeByOutcome()
+	out.code, out.begun = out.codeByOutcome(), r.Changed || r.Sealed || r.Outcome == store.Done
 	if c, ok := causes[r.Cause]; ok {
 		out.code = c
 	}
@@ -137,7 +138,7 @@ func (r report) print(w io.Writer, quiet bool) {
 	if r.Reason != "" {
 		fmt.Fprintf(w, "  %s\n", cleanLines(r.Reason))
 	}
-	if !quiet {
+	if !quiet && r.begun {
 		r.printCounts(w)
 	}
 	for i, p := range r.Problems {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hourhand/hourhand/agent"
 	"github.com/hourhand/hourhand/engine"
 )
 
@@ -117,24 +118,37 @@ func (a *app) choosePlan(b backend, job, plan string, yes bool) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if s.Plan == nil || yes {
-		return "", nil // the agent tells that nothing waits
+	if s.State != agent.Held || yes {
+		return "", nil // the agent tells if nothing waits
 	}
-	a.printPlan(*s.Plan)
+	a.printf("held: %s", clean(s.Reason))
+	id := "" // of a run that found another drive than before: it has no list
+	if s.Plan != nil {
+		id = s.Plan.ID
+		a.printPlan(*s.Plan)
+	}
+	return id, a.askToPass(id)
+}
+
+// askToPass asks a person on a terminal.
+func (a *app) askToPass(plan string) error {
 	if !isTerminal(a.in) {
-		a.warnf("hourhand: nobody is here to ask; say --plan %s, or --yes", s.Plan.ID)
-		return "", &exitError{codeHeld}
+		how := "--yes"
+		if plan != "" {
+			how = "--plan " + plan + ", or --yes"
+		}
+		a.warnf("hourhand: nobody is here to ask; say %s", how)
+		return &exitError{codeHeld}
 	}
 	fmt.Fprint(a.out, "let this pass? [y/N] ")
 	var answer string
 	if _, err := fmt.Fscanln(a.in, &answer); err != nil || !strings.EqualFold(answer, "y") {
-		return "", &exitError{codeHeld}
+		return &exitError{codeHeld}
 	}
-	return s.Plan.ID, nil
+	return nil
 }
 
 func (a *app) printPlan(p engine.Plan) {
-	a.printf("held: %s", clean(p.Reason))
 	for i, item := range p.Sample {
 		if i == shownProblems {
 			break

@@ -121,6 +121,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		printed.want = regexp.MustCompile(text)
 	}
 	ts.Check(c.Start())
+	ts.Defer(func() { c.Process.Kill() }) // if it goes on after a failure
 	if !waitsForText {
 		await(ts, false, args[:1])
 	} else {
