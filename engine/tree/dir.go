@@ -143,19 +143,6 @@ func (d *Dir) Link(name string, to *Dir, toName string) error {
 	return d.two("link", name, to, toName, linkAt)
 }
 
-// Rename moves an entry, replacing a file or link at the new place atomically.
-// Where both are names of one inode, and rename(2) would do nothing, the old
-// name is removed. Transient Windows errors (5, 32, 33) are tried for 2 s.
-func (d *Dir) Rename(name string, to *Dir, toName string) error {
-	return d.two("rename", name, to, toName, renameAt)
-}
-
-// RenameNew moves an entry; fs.ErrExist if the new place is taken
-// (RENAME_NOREPLACE; where the file system lacks it, lstat and rename).
-func (d *Dir) RenameNew(name string, to *Dir, toName string) error {
-	return d.two("rename", name, to, toName, renameNewAt)
-}
-
 func (d *Dir) two(op, name string, to *Dir, toName string, do func(handle, string, handle, string) error) error {
 	if !component(name) {
 		return invalid(op, name)

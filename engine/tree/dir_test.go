@@ -11,16 +11,37 @@ import (
 	"testing"
 )
 
-// openTemp opens a new empty folder.
+// openTemp opens a new empty folder, which our own calls empty at the end:
+// t.TempDir cannot under wine, which lacks what os.RemoveAll asks for.
 func openTemp(t testing.TB) (*Dir, string) {
 	t.Helper()
-	path := t.TempDir()
+	path, err := os.MkdirTemp("", "tree-test-")
+	must(t, err)
 	d, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
+	must(t, err)
+	t.Cleanup(func() {
+		removeTree(t, d)
+		must(t, d.Close())
+		must(t, os.Remove(path))
+	})
 	return d, path
+}
+
+func removeTree(t testing.TB, d *Dir) {
+	t.Helper()
+	names, err := d.Names()
+	must(t, err)
+	for _, name := range names {
+		if in, err := d.Stat(name); err == nil && in.Kind != Folder {
+			must(t, d.Remove(name))
+			continue
+		}
+		sub, err := d.Sub(name)
+		must(t, err)
+		removeTree(t, sub)
+		must(t, sub.Close())
+		must(t, d.Rmdir(name))
+	}
 }
 
 func write(t testing.TB, path, content string) {

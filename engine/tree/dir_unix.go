@@ -3,7 +3,6 @@
 package tree
 
 import (
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -226,59 +225,13 @@ func linkAt(dir handle, name string, to handle, toName string) error {
 
 func renameAt(dir handle, name string, to handle, toName string) error {
 	err := again(func() error { return unix.Renameat(int(dir), name, int(to), toName) })
-	left, gone := statAt(dir, name)
-	if err == unix.ENOENT && gone == nil {
-		return nameRefused(to, err)
-	}
-	if err != nil {
+	if err != unix.ENOENT {
 		return err
 	}
-	if gone != nil || left.Nlink < 2 {
-		return nil // gone, as it should be; or one entry that answers to both names
+	if _, missing := statAt(dir, name); missing != nil {
+		return err
 	}
-	return removeTwin(left, dir, name, to, toName)
-}
-
-// removeTwin finishes a rename that did nothing, as POSIX wants it where both
-// names belong to one inode. Where the volume folds names, the old name of a
-// renamed entry may still be answered; only the listing tells it from a twin.
-func removeTwin(left Info, dir handle, name string, to handle, toName string) error {
-	at, err := statAt(to, toName)
-	if err != nil || at.Dev != left.Dev || at.Ino != left.Ino {
-		return nil // the old name was taken anew by someone else
-	}
-	if foldAll(name) == foldAll(toName) {
-		twin, err := isTwin(dir, name, to, toName)
-		if err != nil || !twin {
-			return err
-		}
-	}
-	return removeAt(dir, name)
-}
-
-// isTwin tells two names that look alike from one: the same name of the same
-// folder, or the old name of an entry that answers to both.
-func isTwin(dir handle, name string, to handle, toName string) (bool, error) {
-	a, err := statHandle(dir)
-	if err != nil {
-		return false, err
-	}
-	b, err := statHandle(to)
-	if err != nil || name == toName && a.Dev == b.Dev && a.Ino == b.Ino {
-		return false, err
-	}
-	return isListed(dir, name)
-}
-
-// isListed opens the folder anew, to have a reading position of its own.
-func isListed(dir handle, name string) (bool, error) {
-	h, err := reopen(dir)
-	if err != nil {
-		return false, err
-	}
-	defer unix.Close(int(h))
-	names, err := listNames(h)
-	return slices.Contains(names, name), err
+	return nameRefused(to, err)
 }
 
 func renameNewAt(dir handle, name string, to handle, toName string) error {

@@ -35,7 +35,6 @@ func asNobody(t *testing.T, do func()) {
 
 func TestUnreadableFolderIsPermissionNotAbsence(t *testing.T) {
 	d, path := openTemp(t)
-	must(t, os.Chmod(filepath.Dir(path), 0o711))
 	must(t, os.Chmod(path, 0o755))
 	must(t, d.Mkdir("closed"))
 	asNobody(t, func() {
@@ -49,7 +48,7 @@ func TestUnreadableFolderIsPermissionNotAbsence(t *testing.T) {
 // Files of others may be read, though not with O_NOATIME.
 func TestFilesOfOthersAreRead(t *testing.T) {
 	d, path := openTemp(t)
-	must(t, os.Chmod(filepath.Dir(path), 0o711))
+	must(t, os.Chmod(path, 0o711))
 	write(t, filepath.Join(path, "file"), "x")
 	must(t, os.Chmod(filepath.Join(path, "file"), 0o644))
 	must(t, d.Mkdir("folder"))
@@ -137,7 +136,6 @@ func TestSetFolderKeepsAccessLists(t *testing.T) {
 
 func TestWhatRightsForbidIsLostNotAnError(t *testing.T) {
 	d, path := openTemp(t)
-	must(t, os.Chmod(filepath.Dir(path), 0o711))
 	must(t, os.Chmod(path, 0o777))
 	write(t, filepath.Join(path, "src"), "x")
 	must(t, os.Chown(filepath.Join(path, "src"), 1234, 2345))
@@ -168,7 +166,7 @@ func TestWhatRightsForbidIsLostNotAnError(t *testing.T) {
 
 func TestMetadataOfOthersIsLost(t *testing.T) {
 	d, path := openTemp(t)
-	must(t, os.Chmod(filepath.Dir(path), 0o711))
+	must(t, os.Chmod(path, 0o711))
 	dst, src, in := pair(t, d, func(string) {})
 	in.Mode, in.MTime = 0o711, 1
 	asNobody(t, func() {

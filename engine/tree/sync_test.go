@@ -12,14 +12,14 @@ func TestSyncTakesFilesAndFolders(t *testing.T) {
 	d, _ := openTemp(t)
 	v, err := d.Volume()
 	must(t, err)
-	for _, group := range []bool{v.GroupSync, false} {
+	for way, group := range []bool{v.GroupSync, false} {
 		v.GroupSync = group
 		s, err := NewSyncer(d, v)
 		must(t, err)
 		defer s.Close()
 		var files []*os.File
 		for i := range 20 {
-			f, err := d.Create(fmt.Sprintf("%v-%d", group, i))
+			f, err := d.Create(fmt.Sprintf("%d-%d", way, i))
 			must(t, err)
 			defer f.Close()
 			files = append(files, f)
