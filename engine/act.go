@@ -87,12 +87,16 @@ func (r *run) folder(d *dest, path string, now tree.Info) error {
 	if now.Kind != tree.None {
 		return d.touched.add(path)
 	}
-	if err := d.begin(); err != nil {
+	if err := r.begin(d); err != nil {
 		d.fail(err)
 		return nil
 	}
 	if path != "" {
-		if err := d.makeFolder(path); err != nil {
+		err := r.m.step("mkdir", path)
+		if err == nil {
+			err = d.makeFolder(path)
+		}
+		if err != nil {
 			if err = writeErr(err); fatal(err) {
 				d.fail(err)
 				return nil
@@ -102,6 +106,16 @@ func (r *run) folder(d *dest, path string, now tree.Info) error {
 		}
 	}
 	return d.touched.add(path)
+}
+
+// begin is dest.begin with a step for tests before it.
+func (r *run) begin(d *dest) error {
+	if !d.begun.Load() {
+		if err := r.m.step("begin", d.slot); err != nil {
+			return writeError(err)
+		}
+	}
+	return d.begin()
 }
 
 // makeFolder makes one folder of the copy, private until the end of the run
@@ -182,7 +196,7 @@ func (r *run) swap(d *dest, path string) error {
 // recase gives an entry the source's spelling on a volume that takes both for
 // one, by way of a third name.
 func (r *run) recase(d *dest, dir, have, want string) error {
-	err := d.begin()
+	err := r.begin(d)
 	if err == nil {
 		err = d.recase(dir, have, want)
 	}
@@ -229,7 +243,7 @@ func (r *run) adopted(d *dest, path string, src, now tree.Info, old *index.Entry
 
 // gone forgets an entry that neither side has. The manifest must follow.
 func (r *run) gone(d *dest, dir, name string) error {
-	if err := d.begin(); err != nil {
+	if err := r.begin(d); err != nil {
 		d.fail(err)
 		return nil
 	}

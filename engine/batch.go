@@ -120,7 +120,11 @@ func (r *run) publishAt(ctx context.Context, t *target, batch []*staged) {
 	if len(parts) == 0 || r.m.Gate.open(ctx) != nil {
 		return
 	}
-	if err := t.settle(ctx, parts); err != nil {
+	err := r.m.step("sync", t.dir)
+	if err == nil {
+		err = t.settle(ctx, parts)
+	}
+	if err != nil {
 		err = writeError(err)
 		for d := range parts {
 			d.fail(lostError(err))
@@ -274,6 +278,9 @@ func (r *run) prove(ctx context.Context, d *dest, p part) (index.How, error) {
 		return index.Unproved, nil
 	case r.m.Verify == VerifySource:
 		return index.Source, nil
+	}
+	if err := r.m.step("read back", p.s.t.path); err != nil {
+		return 0, writeErr(err)
 	}
 	h := xxh3.New()
 	past, err := tree.ReadBack(p.file.f, d.vol, d.caps, func(int) error { return r.m.Gate.open(ctx) }, func(b []byte) error {

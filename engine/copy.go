@@ -89,7 +89,10 @@ func (r *run) copyOnce(ctx context.Context, t *task, f *os.File, info tree.Info)
 			continue
 		}
 		file := stagedFile{d: d, o: &t.orders[i], name: r.tempName()}
-		if file.f, err = d.stage.Create(file.name); err != nil {
+		if err = r.m.step("create", t.path); err == nil {
+			file.f, err = d.stage.Create(file.name)
+		}
+		if err != nil {
 			return s, writeErr(err)
 		}
 		s.files = append(s.files, file)
@@ -106,6 +109,9 @@ func (r *run) copyOnce(ctx context.Context, t *task, f *os.File, info tree.Info)
 	}
 	for i := range s.files {
 		file := &s.files[i]
+		if err := r.m.step("meta", t.path); err != nil {
+			return s, writeErr(err)
+		}
 		lost, err := tree.SetFile(file.f, f, info)
 		if err != nil {
 			return s, writeErr(err)
@@ -158,6 +164,9 @@ func (r *run) readAll(ctx context.Context, f *os.File, to func([]byte) error) er
 func (r *run) readChunk(ctx context.Context, f *os.File, buf *[chunkSize]byte) (int, error) {
 	if err := r.m.Gate.pass(ctx, 0); err != nil {
 		return 0, err
+	}
+	if err := r.m.step("read", f.Name()); err != nil {
+		return 0, readErr(err)
 	}
 	n, err := io.ReadFull(f, buf[:])
 	if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -236,7 +245,11 @@ func (w *fanout) write(p []byte) error {
 		if !file.d.alive() {
 			continue
 		}
-		if err := w.put(file.f, p); err != nil {
+		err := w.run.m.step("write", w.s.t.path)
+		if err == nil {
+			err = w.put(file.f, p)
+		}
+		if err != nil {
 			if err = writeErr(err); !fatal(err) {
 				return err
 			}

@@ -110,6 +110,16 @@ type Mirror struct {
 	RunID    string    // written into the hour's state; "": a new one
 	Due      time.Time // zero: made by hand
 	Scratch  string    // folder for spilled lists, on a local disk; "": os.TempDir()
+
+	hook func(step, path string) error // a test's: called before each step of the file system
+}
+
+// step lets a test fail, stop or watch a step of the file system.
+func (m *Mirror) step(name, path string) error {
+	if m.hook == nil {
+		return nil
+	}
+	return m.hook(name, path)
 }
 
 // Outcome of a run, of one destination.

@@ -96,6 +96,9 @@ func (r *run) place(ctx context.Context, d *dest, path, temp string, o *order) e
 		return writeErr(err)
 	}
 	defer done()
+	if err := r.m.step("rename", path); err != nil {
+		return writeErr(err)
+	}
 	step := func() error { return r.placeIn(ctx, d, in, name, path, temp, o) }
 	if err := d.withRights(in, dir, step); err != nil {
 		var known *fileError

@@ -47,7 +47,7 @@ func (r *run) removeSome(ctx context.Context, d *dest, some []removal) error {
 	if len(some) == 0 {
 		return nil
 	}
-	if err := d.begin(); err != nil {
+	if err := r.begin(d); err != nil {
 		return err
 	}
 	var lines []manifest.Line
@@ -77,6 +77,9 @@ func (r *run) removeSome(ctx context.Context, d *dest, some []removal) error {
 }
 
 func (r *run) removeOne(ctx context.Context, d *dest, x removal) error {
+	if err := r.m.step("remove", x.path); err != nil {
+		return err
+	}
 	dir, name := split(x.path)
 	in, done, err := d.folders.get(dir)
 	if errors.Is(err, fs.ErrNotExist) {

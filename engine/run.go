@@ -178,33 +178,37 @@ func (r *run) openTargets() {
 }
 
 // openTarget checks a target's guards, locks it, signs it and makes it ready.
-func (r *run) openTarget(dir string) (t *target, err error) {
+func (r *run) openTarget(dir string) (*target, error) {
 	if r.m.MakeDest {
 		if err := makeTarget(r.src, dir); err != nil {
 			return nil, err
 		}
 	}
-	if t, err = openTarget(dir); err != nil {
+	t, err := openTarget(dir)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			t.close()
-		}
-	}()
-	if err = admit(&r.m, r.src, t); err != nil {
+	if err := r.enter(t); err != nil {
+		t.close()
 		return nil, err
 	}
-	if err = t.take(); err != nil {
-		return nil, err
+	return t, nil
+}
+
+func (r *run) enter(t *target) error {
+	if err := admit(&r.m, r.src, t); err != nil {
+		return err
 	}
-	if err = t.sign(&r.m, r.src.path, r.src.vol.ID); err != nil {
-		return nil, err
+	if err := t.take(); err != nil {
+		return err
 	}
-	if err = t.prepare(); err != nil {
-		return nil, err
+	if err := t.sign(&r.m, r.src.path, r.src.vol.ID); err != nil {
+		return err
 	}
-	return t, t.openBrake(r.m.Scratch, r.m.Plan)
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	return t.openBrake(r.m.Scratch, r.m.Plan)
 }
 
 // admit holds the guards that need no scan. It changes nothing.

@@ -239,7 +239,9 @@ func (v *visit) openSource() (ok bool, err error) {
 	if v.source != there {
 		return true, nil
 	}
-	v.src, v.done, err = v.scanner.folders.get(v.path)
+	if v.src, v.done, err = v.scanner.folders.get(v.path); err == nil {
+		err = v.m.step("list", v.path)
+	}
 	if err == nil && v.path != "" {
 		var mount uint64
 		if mount, err = v.src.Mount(); err == nil && mount != v.scanner.src.mount {
@@ -320,7 +322,9 @@ func (v *visit) openCopy(i int, d *dest) (*listing, error) {
 
 // list reads a copy's folder.
 func (v *visit) list(d *dest, l *listing) (err error) {
-	l.dir, l.done, err = d.folders.get(v.path)
+	if l.dir, l.done, err = d.folders.get(v.path); err == nil {
+		err = v.m.step("list copy", v.path)
+	}
 	if err == nil {
 		l.names, err = l.dir.Names()
 	}

@@ -41,7 +41,10 @@ func (r *run) seal(ctx context.Context, d *dest) error {
 		return err
 	}
 	st := r.sealedState(d)
-	if err := r.proofs(d, &st); err != nil {
+	if err := errors.Join(r.m.step("proofs", d.slot), r.proofs(d, &st)); err != nil {
+		return err
+	}
+	if err := r.m.step("state", d.slot); err != nil {
 		return err
 	}
 	if err := d.writeState(st); err != nil {
@@ -49,6 +52,9 @@ func (r *run) seal(ctx context.Context, d *dest) error {
 	}
 	d.report.Sealed = true
 	d.state = st
+	if err := r.m.step("sweep", d.slot); err != nil {
+		return err
+	}
 	d.sweepUnsealed()
 	if d.seenFirst {
 		return d.seen.save(d.own)
@@ -100,7 +106,7 @@ func (r *run) proofs(d *dest, st *State) error {
 		return nil
 	}
 	if d.before.Content != Sealed {
-		if err := d.begin(); err != nil {
+		if err := r.begin(d); err != nil {
 			return err
 		}
 	}

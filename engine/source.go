@@ -19,21 +19,24 @@ type source struct {
 
 // openSource opens a source and reads its root once, so that an unreadable one
 // is refused before anything else happens.
-func openSource(dir string) (s *source, err error) {
+func openSource(dir string) (*source, error) {
 	if dir == "" {
 		return nil, fmt.Errorf("%w: no source given", ErrUsage)
 	}
-	s = &source{}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
-	if s.root, err = openRoot(dir, ErrNoSource); err != nil {
+	s := &source{}
+	if err := s.open(dir); err != nil {
+		s.close()
 		return nil, err
 	}
+	return s, nil
+}
+
+func (s *source) open(dir string) (err error) {
+	if s.root, err = openRoot(dir, ErrNoSource); err != nil {
+		return err
+	}
 	if s.path, err = resolve(dir); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrNoSource, dir, err)
+		return fmt.Errorf("%w: %s: %w", ErrNoSource, dir, err)
 	}
 	if s.info, err = s.root.Info(); err == nil {
 		s.mount, err = s.root.Mount()
@@ -45,9 +48,9 @@ func openSource(dir string) (s *source, err error) {
 		_, err = s.root.Names()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s cannot be read: %w", ErrNoSource, dir, err)
+		return fmt.Errorf("%w: %s cannot be read: %w", ErrNoSource, dir, err)
 	}
-	return s, nil
+	return nil
 }
 
 // resolve makes a path absolute with all its links resolved.

@@ -138,6 +138,9 @@ func (r *run) stage(ctx context.Context, t *task) (*staged, error) {
 		return nil, readErr(err)
 	}
 	defer done()
+	if err := r.m.step("open", t.path); err != nil {
+		return nil, readErr(err)
+	}
 	f, info, err := in.OpenFile(name)
 	if err != nil {
 		return nil, readErr(err)
@@ -163,7 +166,7 @@ func (r *run) begun(orders []order) []order {
 	for _, o := range orders {
 		d := r.dests[o.dest]
 		if d.alive() {
-			if err := d.begin(); err != nil {
+			if err := r.begin(d); err != nil {
 				d.fail(err)
 			}
 		}
@@ -195,6 +198,9 @@ func (r *run) stageLink(t *task) (s *staged, err error) {
 			continue
 		}
 		file := stagedFile{d: d, o: o, name: r.tempName()}
+		if err := r.m.step("symlink", t.path); err != nil {
+			return s, writeErr(err)
+		}
 		if err := d.stage.Symlink(to, file.name, pointsToFolder(in, name)); err != nil {
 			return s, writeErr(err)
 		}

@@ -50,26 +50,30 @@ type target struct {
 
 // openTarget opens a target's root and reads its mark. It changes nothing.
 // A target that does not exist is ErrNoTarget.
-func openTarget(dir string) (t *target, err error) {
-	t = &target{dir: dir}
-	defer func() {
-		if err != nil {
-			t.close()
-		}
-	}()
-	if t.root, err = openRoot(dir, ErrNoTarget); err != nil {
+func openTarget(dir string) (*target, error) {
+	t := &target{dir: dir}
+	if err := t.open(); err != nil {
+		t.close()
 		return nil, err
 	}
+	return t, nil
+}
+
+func (t *target) open() (err error) {
+	if t.root, err = openRoot(t.dir, ErrNoTarget); err != nil {
+		return err
+	}
 	if t.vol, err = t.root.Volume(); err != nil {
-		return nil, fmt.Errorf("look at the drive of %s: %w", dir, err)
+		return fmt.Errorf("look at the drive of %s: %w", t.dir, err)
 	}
 	switch t.own, err = t.root.Sub(own); {
 	case errors.Is(err, fs.ErrNotExist):
-		return t, nil
+		t.own = nil
+		return nil
 	case err != nil:
-		return nil, fmt.Errorf("%w: %s cannot be opened: %w", ErrForeign, filepath.Join(dir, own), err)
+		return fmt.Errorf("%w: %s cannot be opened: %w", ErrForeign, filepath.Join(t.dir, own), err)
 	}
-	return t, t.readMark()
+	return t.readMark()
 }
 
 // openRoot opens a source's or target's folder; what it lacks is the sentinel's

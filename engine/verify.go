@@ -54,7 +54,7 @@ type audit struct {
 	out Audit
 }
 
-func newAudit(h Hour) (a *audit, err error) {
+func newAudit(h Hour) (*audit, error) {
 	if h.Gate == nil {
 		h.Gate = &Gate{}
 	}
@@ -62,37 +62,40 @@ func newAudit(h Hour) (a *audit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a = &audit{h: h, d: &dest{Dest: h.Dest, target: t}, meter: newMeter(h.Gate, time.Now())}
+	a := &audit{h: h, d: &dest{Dest: h.Dest, target: t}, meter: newMeter(h.Gate, time.Now())}
 	a.out = Audit{Dest: h.Dest, Started: time.Now()}
-	defer func() {
-		if err != nil {
-			a.close()
-		}
-	}()
-	if err = t.take(); err == nil {
-		a.locked = true
-		err = t.prepare()
+	if err := a.open(); err != nil {
+		a.close()
+		return nil, err
 	}
-	if err != nil && h.Repair {
-		return a, err // without it, a copy that is in use or read-only can still be read
+	return a, nil
+}
+
+func (a *audit) open() (err error) {
+	if err = a.d.take(); err == nil {
+		a.locked = true
+		err = a.d.prepare()
+	}
+	if err != nil && a.h.Repair {
+		return err // without it, a copy that is in use or read-only can still be read
 	}
 	if err = a.d.load("", openFolders); err != nil {
-		return a, err
+		return err
 	}
 	a.out.Content = a.d.before.Content
 	a.out.Interrupted = a.out.Content != Sealed
 	if a.d.folders.root == nil || a.d.before.Content == Empty {
-		return a, fmt.Errorf("%w: hour %s of %s was never written", ErrUsage, a.d.slot, h.Target)
+		return fmt.Errorf("%w: hour %s of %s was never written", ErrUsage, a.d.slot, a.h.Target)
 	}
 	a.meter.enter("verifying")
 	a.meter.expect(a.d.before.Files)
 	a.meter.ready.Store(&[]*dest{a.d})
-	if h.Repair && h.Source != "" {
-		if a.src, err = openSource(h.Source); err == nil {
+	if a.h.Repair && a.h.Source != "" {
+		if a.src, err = openSource(a.h.Source); err == nil {
 			a.from = newFolders(a.src.root, openFolders)
 		}
 	}
-	return a, nil
+	return nil
 }
 
 func (a *audit) close() {

@@ -19,6 +19,9 @@ func (v *visit) sourceEntry(name string) error {
 		return nil
 	}
 	info, err := v.src.Stat(name)
+	if err == nil {
+		err = v.m.step("stat", path)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.keep(name) // vanished since it was listed: nothing of it is removed in this run
@@ -216,7 +219,10 @@ func (v *visit) copyInfo(i int, name string) (now tree.Info, ok bool, err error)
 	if l.trusted {
 		return trustedInfo(l.oldAt.find(name)), true, nil
 	}
-	switch now, err = l.dir.Stat(name); {
+	if err = v.m.step("stat copy", path); err == nil {
+		now, err = l.dir.Stat(name)
+	}
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return tree.Info{}, true, nil
 	case err != nil:

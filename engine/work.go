@@ -264,6 +264,9 @@ func (r *run) setFolders(d *dest) error {
 }
 
 func (r *run) setFolder(d *dest, path string) error {
+	if err := r.m.step("folder", path); err != nil {
+		return err
+	}
 	src, done, err := r.sources.get(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrNotFolder) {
 		return nil // it is being removed, or is only the copy's

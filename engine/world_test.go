@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourhand/hourhand/engine/index"
 	"github.com/hourhand/hourhand/engine/manifest"
 	"github.com/zeebo/xxh3"
 )
@@ -216,4 +217,22 @@ func (w *world) state() State {
 		}
 	}
 	return State{}
+}
+
+// index reads the hour's idx, by path.
+func (w *world) index() map[string]index.Entry {
+	w.Helper()
+	f, err := os.Open(filepath.Join(w.dst, own, slot(w.m.Dests[0].Hour)+".idx"))
+	w.must(err)
+	defer f.Close()
+	info, err := f.Stat()
+	w.must(err)
+	r, err := index.NewReader(f, info.Size(), "idx")
+	w.must(err)
+	all := map[string]index.Entry{}
+	for l, err := range r.All() {
+		w.must(err)
+		all[l.Path()] = l.Entry
+	}
+	return all
 }
