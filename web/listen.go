@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"time"
 )
 
 // loopback is the only address that is served and shown; never "localhost",
@@ -86,5 +87,35 @@ func (s *Server) listenAnywhere() (net.Listener, error) {
 
 func listenPort(port int) (net.Listener, error) {
 	config := net.ListenConfig{Control: exclusive}
-	return config.Listen(context.Background(), "tcp4", net.JoinHostPort(loopback, strconv.Itoa(port)))
+	ln, err := config.Listen(context.Background(), "tcp4", net.JoinHostPort(loopback, strconv.Itoa(port)))
+	if err != nil {
+		return nil, err
+	}
+	if err := reachesUs(ln.(*net.TCPListener)); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return ln, nil
+}
+
+// reachesUs makes sure that our address leads to us and not to another program
+// that holds the same port: an empty connection to it must arrive here.
+func reachesUs(ln *net.TCPListener) error {
+	c, err := net.Dial("tcp4", ln.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := ln.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		return err
+	}
+	for {
+		got, err := ln.Accept()
+		if err != nil {
+			return fmt.Errorf("another program answers at %s: %w", ln.Addr(), err)
+		}
+		got.Close()
+		if got.RemoteAddr().String() == c.LocalAddr().String() {
+			return ln.SetDeadline(time.Time{})
+		}
+	}
 }

@@ -18,11 +18,22 @@ import (
 
 // Config of New. Agent, Store and DataDir are needed, the rest is optional.
 type Config struct {
-	Agent   *agent.Agent
-	Store   *store.Store
-	DataDir string           // where agent.json is put
-	Log     *slog.Logger     // nil: discard
-	Now     func() time.Time // nil: time.Now; the wall clock
+	Agent    *agent.Agent
+	Store    *store.Store
+	DataDir  string                           // where agent.json is put
+	Excludes []string                         // default exclude patterns, to be shown; nil: not shown
+	DriveOf  func(path string) (Drive, error) // for the assistant; nil: drives are not told apart
+	Log      *slog.Logger                     // nil: discard
+	Now      func() time.Time                 // nil: time.Now; the wall clock
+}
+
+// Drive is what the assistant tells about the drive that holds a folder.
+type Drive struct {
+	ID         string // equal for folders on one drive; "": unknown
+	FileSystem string // "ext4", "vfat", ...
+	Free       int64  // bytes
+	Total      int64
+	ReadOnly   bool
 }
 
 // Server is the dashboard and the API of one agent. Listen once, then Serve
@@ -38,8 +49,12 @@ type Server struct {
 	sessions *sessions
 	token    string // for /api/v1, new at each start
 	hub      *hub
-	sizes    *sizes
 	days     *dayCache
+	sizes    *sizes
+	excludes []string
+	driveOf  func(string) (Drive, error)
+
+	crossOrigin *http.CrossOriginProtection
 
 	address string // "127.0.0.1:PORT", known after Listen
 	notice  string // what Listen has to tell, or ""
@@ -60,7 +75,8 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		agent: c.Agent, store: c.Store, dataDir: c.DataDir, log: c.Log, now: c.Now,
 		status: c.Agent.Status, watch: c.Agent.Watch,
-		sessions: known, token: newSecret(), sizes: newSizes(), days: newDayCache(c.Store),
+		sessions: known, token: newSecret(), crossOrigin: http.NewCrossOriginProtection(),
+		days: &dayCache{store: c.Store}, sizes: newSizes(), excludes: c.Excludes, driveOf: c.DriveOf,
 	}
 	s.hub = newHub(s.watchNow, s.renderParts)
 	return s, nil
@@ -83,6 +99,7 @@ func (s *Server) Notice() string { return s.notice }
 // streams, waits up to 3 s for other answers and closes. While it works,
 // DATA/agent.json tells the command line where.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	defer s.sizes.close()
 	streams, endStreams := context.WithCancel(context.Background())
 	defer endStreams()
 	srv := &http.Server{

@@ -1,0 +1,319 @@
+package web
+
+import (
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/hourhand/hourhand/agent"
+	"github.com/hourhand/hourhand/store"
+)
+
+// shownRuns is how many runs a job's page lists; the days' links lead to more.
+const shownRuns = 12
+
+// jobView is the page of one job.
+type jobView struct {
+	chrome
+	Name     string
+	Notices  []noticeView
+	Warnings []noticeView // of the form that was just saved
+	Card     cardView
+	Hours    []hourRow
+	Week     weekView
+	Runs     runsView
+	Day      *runsView
+	Settings []numberView
+	Paths    []numberView
+	EditURL  string
+	Fill     string // where the form goes
+	Verify   string
+}
+
+// hourRow is one hour in a job's list: the way through the ring by keyboard.
+type hourRow struct {
+	HH    string
+	Href  string
+	Class string
+	Glyph string
+	Holds string
+	When  stamp
+	Proof string
+	Files string
+	Size  string
+	Last  badgeView
+	Run   string // address of the last run, or ""
+}
+
+// runsView is a list of runs.
+type runsView struct {
+	Title   string
+	Rows    []runRow
+	ShowJob bool
+	Empty   string
+}
+
+type runRow struct {
+	Href    string
+	Job     string
+	HH      string
+	When    stamp
+	Trigger string
+	Outcome badgeView
+	Changed string
+	Took    string
+}
+
+func (s *Server) job(w http.ResponseWriter, r *http.Request) {
+	st := s.status()
+	id := chi.URLParam(r, "id")
+	v, err := s.jobPage(st, id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, r.FormValue("day"), st.Now.Location()); err == nil {
+		if v.Day, err = s.runsOfDay(id, day, st.Now); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	s.page(w, http.StatusOK, "job", v)
+}
+
+// statusOf finds a job in a snapshot.
+func statusOf(st agent.Status, id string) (agent.JobStatus, error) {
+	i := slices.IndexFunc(st.Jobs, func(j agent.JobStatus) bool { return j.Job.ID == id })
+	if i < 0 {
+		return agent.JobStatus{}, store.ErrNotFound
+	}
+	return st.Jobs[i], nil
+}
+
+func (s *Server) jobPage(st agent.Status, id string) (jobView, error) {
+	j, err := statusOf(st, id)
+	if err != nil {
+		return jobView{}, err
+	}
+	now, at := st.Now, jobURL(id)
+	v := jobView{
+		chrome: s.chromeOf(st, visible(j.Job.Name)+": "+badgeOf(j).Text, "", "job/"+id),
+		Name:   visible(j.Job.Name), Card: cardOf(j, st, true), Settings: settingsOf(j.Job),
+		EditURL: at + "/edit", Fill: at + "/fill", Verify: at + "/verify",
+	}
+	if n, ok := noticeOf(j, now); ok {
+		v.Notices = append(v.Notices, n)
+	}
+	for hour := range 24 {
+		v.Hours = append(v.Hours, hourRowOf(j, hour, now))
+	}
+	recent, err := s.days.since(st, now)
+	if err != nil {
+		return v, err
+	}
+	own := slices.Clone(recent)
+	own = slices.DeleteFunc(own, func(r store.Run) bool { return r.Job != id })
+	v.Week = weekOf(own, []agent.JobStatus{j}, now, func(day string) string { return at + "?day=" + day + "#day" })
+	v.Runs = runsView{Title: "Latest runs", Rows: runRows(own[:min(len(own), shownRuns)], now), Empty: "The first run appears here."}
+	return v, nil
+}
+
+func hourRowOf(j agent.JobStatus, hour int, now time.Time) hourRow {
+	h, kind := j.Board[hour], kindOf(j, hour, now)
+	row := hourRow{
+		HH: hh(hour), Href: hourURL(j.Job.ID, hour), Class: string(kind), Glyph: kind.glyph(),
+		Holds: contentWord(h.Content), Proof: proofWord(h.Verified),
+	}
+	if kind == kindRunning {
+		row.Holds = "being written"
+	}
+	if h.Content == contentSealed {
+		row.When = stampOf(now, h.To)
+	}
+	if h.Files.Files > 0 {
+		row.Files, row.Size = count(h.Files.Files), size(h.Files.Bytes)
+	}
+	if h.Outcome != "" {
+		row.Last, row.Run = outcomeBadge(h.Outcome), runURL(h.LastRun)
+	}
+	return row
+}
+
+// contentWord says in a word what an hour holds (engine.Content).
+func contentWord(content string) string {
+	switch content {
+	case "":
+		return "empty"
+	case contentSealed:
+		return "verified"
+	case "writing":
+		return "half written"
+	case "superset":
+		return "nothing removed yet"
+	case "mixed":
+		return "old and new files"
+	case "adopted":
+		return "taken over"
+	}
+	return visible(content)
+}
+
+// proofWord says how the files of an hour are proved, by the weakest proof that
+// any of them has.
+func proofWord(v store.Verified) string {
+	switch {
+	case v.Source.Files > 0 && v.Device.Files+v.Cache.Files+v.Server.Files == 0:
+		return "not read back"
+	case v.Source.Files > 0:
+		return "partly read back"
+	case v.Server.Files > 0:
+		return "read back from the server"
+	case v.Cache.Files > 0 && v.Device.Files == 0:
+		return "read back"
+	case v.Cache.Files > 0:
+		return "read back, mostly from the drive"
+	case v.Device.Files > 0:
+		return "read back from the drive"
+	}
+	return ""
+}
+
+func runRows(runs []store.Run, now time.Time) []runRow {
+	var rows []runRow
+	for _, r := range runs {
+		rows = append(rows, runRowOf(r, now))
+	}
+	return rows
+}
+
+func runRowOf(r store.Run, now time.Time) runRow {
+	row := runRow{
+		Href: runURL(r.ID), Job: visible(r.JobName), HH: "–", When: stampOf(now, whenOf(r)),
+		Trigger: triggerWord(r.Trigger), Outcome: outcomeBadge(r.Outcome),
+	}
+	if r.Hour >= 0 {
+		row.HH = hh(r.Hour)
+	}
+	if !r.Ended.IsZero() && r.Ended.After(r.Started) && !r.Started.IsZero() {
+		row.Took = took(r.Ended.Sub(r.Started))
+	}
+	row.Changed = changedWord(r)
+	return row
+}
+
+func changedWord(r store.Run) string {
+	if r.Outcome == store.Skipped || r.Outcome == store.Missed {
+		return ""
+	}
+	n := r.Copied.Files + r.Updated.Files
+	if n+r.Removed.Files == 0 {
+		return "nothing changed"
+	}
+	text := files(n) + ", " + size(r.Copied.Bytes+r.Updated.Bytes)
+	if r.Removed.Files > 0 {
+		text += ", " + count(r.Removed.Files) + " removed"
+	}
+	return text
+}
+
+func triggerWord(trigger string) string {
+	switch trigger {
+	case "schedule":
+		return "by schedule"
+	case "catch-up":
+		return "caught up"
+	case "hand":
+		return "by hand"
+	case "fill":
+		return "filling hours"
+	case "approve":
+		return "after approval"
+	case "verify":
+		return "verification"
+	}
+	return visible(trigger)
+}
+
+// runsOfDay lists what ran on one day; job "" means all jobs.
+func (s *Server) runsOfDay(job string, day, now time.Time) (*runsView, error) {
+	runs, err := runsSince(s.store, job, day)
+	if err != nil {
+		return nil, err
+	}
+	end := day.AddDate(0, 0, 1)
+	runs = slices.DeleteFunc(runs, func(r store.Run) bool { return whenOf(r).Before(day) || !whenOf(r).Before(end) })
+	return &runsView{
+		Title: day.Format("Monday, 2 January"), Rows: runRows(runs, now), ShowJob: job == "",
+		Empty: "Nothing ran on this day.",
+	}, nil
+}
+
+// settingsOf lists what a job does in the words of its form.
+func settingsOf(j store.Job) []numberView {
+	list := []numberView{
+		{"When", scheduleWord(j)},
+		{"Mode", modeWord(j)},
+		{"Proof", verifyWord(j.Verify)},
+		{"Pace", profileWord(j.Profile)},
+	}
+	if j.Limit > 0 {
+		list = append(list, numberView{"At most", speed(float64(j.Limit))})
+	}
+	if len(j.Excludes) > 0 {
+		list = append(list, numberView{"Left out", visible(strings.Join(j.Excludes, ", "))})
+	}
+	return list
+}
+
+func scheduleWord(j store.Job) string {
+	switch {
+	case j.Disabled:
+		return "switched off"
+	case j.Schedule == "":
+		return "only by hand"
+	case j.Schedule == everyHour:
+		return "every hour"
+	}
+	return "by the schedule " + visible(j.Schedule)
+}
+
+func modeWord(j store.Job) string {
+	if j.Mode == "changes" {
+		return "only what is new or changed, kept for " + keepWord(j.Keep)
+	}
+	return "an exact copy in each hour"
+}
+
+func keepWord(keep string) string {
+	if keep == "" || keep == "2d" {
+		return "2 days"
+	}
+	return visible(keep)
+}
+
+func verifyWord(verify string) string {
+	switch verify {
+	case "source":
+		return "checksums while copying, nothing read back"
+	case "none":
+		return "none"
+	}
+	return "every copied file is read back"
+}
+
+func profileWord(profile string) string {
+	switch profile {
+	case "gentle":
+		return "gentle"
+	case "full":
+		return "full speed"
+	}
+	return "normal; gentle when started by the schedule"
+}
+
+// hourPath is where an hour's files are.
+func hourPath(j store.Job, hour int) string { return filepath.Join(j.Target, hh(hour)) }

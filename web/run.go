@@ -1,0 +1,245 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/hourhand/hourhand/agent"
+	"github.com/hourhand/hourhand/store"
+)
+
+// runView is the page of one run: its report.
+type runView struct {
+	chrome
+	Name     string
+	JobHref  string
+	HH       string
+	HourHref string
+	Badge    badgeView
+	Reason   string
+	Hint     string
+	Live     *liveView // while it is at work
+	Facts    []numberView
+	Counts   []countRow
+	Proof    []shareView
+	Notes    []string
+	Problems []problemGroup
+	More     string // how many problems are not listed
+	Plan     *planView
+	Actions  []actionView
+}
+
+type countRow struct{ Name, Files, Size, Say string }
+
+// problemGroup is the problems of one cause, with its hint.
+type problemGroup struct {
+	Title, Text string
+	Count       string
+	Files       []problemRow
+}
+
+type problemRow struct{ Path, Error string }
+
+// planView is what waits for a person.
+type planView struct {
+	Sum     []numberView
+	Items   []planRow
+	More    string
+	Approve *actionView
+	ID      string
+}
+
+type planRow struct{ Op, Path, Size, Reason string }
+
+func (s *Server) run(w http.ResponseWriter, r *http.Request) {
+	v, err := s.runPage(s.status(), chi.URLParam(r, "id"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.page(w, http.StatusOK, "run", v)
+}
+
+func (s *Server) runPage(st agent.Status, id string) (runView, error) {
+	r, err := s.store.Run(id)
+	if err != nil {
+		return runView{}, err
+	}
+	problems, err := s.store.Problems(id)
+	if err != nil {
+		return runView{}, err
+	}
+	now := st.Now
+	v := runView{
+		chrome: s.chromeOf(st, runTitle(r), "", "run/"+id),
+		Name:   visible(r.JobName), JobHref: jobURL(r.Job), Badge: outcomeBadge(r.Outcome), Reason: capital(visible(r.Reason)),
+		Facts: runFacts(r, now), Counts: countsOf(r), Proof: proofOf(r.Verified), Problems: groupProblems(problems),
+	}
+	if r.Hour >= 0 {
+		v.HH, v.HourHref = hh(r.Hour), hourURL(r.Job, r.Hour)
+	}
+	if r.Cause != "" {
+		v.Hint = hintFor(r.Cause).Text
+	}
+	for _, note := range r.Notes {
+		v.Notes = append(v.Notes, visible(note))
+	}
+	if rest := r.ProblemCount - int64(len(problems)); rest > 0 && len(problems) > 0 {
+		v.More = fmt.Sprintf("and %s more; the first %s are listed", count(rest), count(int64(len(problems))))
+	}
+	v.now(st, r)
+	return v, nil
+}
+
+func runTitle(r store.Run) string {
+	if r.Hour < 0 {
+		return "Run of " + visible(r.JobName)
+	}
+	return "Hour " + hh(r.Hour) + " of " + visible(r.JobName) + ": " + lowerFirst(outcomeBadge(r.Outcome).Text)
+}
+
+// now adds what depends on the present: progress, the plan that still waits, and
+// what can be done about it.
+func (v *runView) now(st agent.Status, r store.Run) {
+	j, err := statusOf(st, r.Job)
+	if err != nil {
+		return // the job is gone, its report stays
+	}
+	if j.Run != nil && j.Run.ID == r.ID {
+		live := liveOf(*j.Run)
+		v.Live = &live
+		v.Actions = cardActions(j, st.Pause.On)
+		return
+	}
+	waits := j.State == agent.Held && j.Last != nil && j.Last.ID == r.ID
+	v.Plan = planOf(r, waits)
+	latest := j.Last != nil && j.Last.ID == r.ID
+	if latest && r.Outcome != store.Done && !waits && !st.Pause.On && j.Run == nil {
+		v.Actions = []actionView{{Label: "Try again now", Post: jobURL(r.Job) + "/run", Busy: "Starting…"}}
+	}
+}
+
+func runFacts(r store.Run, now time.Time) []numberView {
+	var facts []numberView
+	if !r.Due.IsZero() {
+		facts = append(facts, numberView{"Due", moment(now, r.Due)})
+	}
+	if !r.Started.IsZero() {
+		facts = append(facts, numberView{"Started", moment(now, r.Started)})
+	}
+	if !r.Ended.IsZero() && !r.Started.IsZero() {
+		facts = append(facts, numberView{"Took", took(r.Ended.Sub(r.Started))})
+	}
+	facts = append(facts, numberView{"Begun", triggerWord(r.Trigger)})
+	if r.Outcome == store.Done || r.Outcome == store.Partial || r.Sealed {
+		facts = append(facts, numberView{"Hour sealed", yesNo(r.Sealed)})
+	}
+	return facts
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// countsOf is the account of a run. A run that never began has none.
+func countsOf(r store.Run) []countRow {
+	if r.Outcome == store.Skipped || r.Outcome == store.Missed {
+		return nil
+	}
+	row := func(name, say string, c store.Count) countRow {
+		return countRow{name, count(c.Files), size(c.Bytes), say}
+	}
+	rows := []countRow{
+		row("New", "copied for the first time", r.Copied),
+		row("Changed", "replaced in the copy", r.Updated),
+		row("Removed", "gone from the source", r.Removed),
+		row("Unchanged", "compared and left", r.Unchanged),
+	}
+	out := r.LeftOut
+	for _, left := range []struct {
+		name, say string
+		n         int64
+	}{
+		{"Excluded", "left out by a rule", out.Excluded},
+		{"Special files", "sockets, pipes and devices are left out", out.Special},
+		{"Other drives", "mounted below the source, left out", out.Mount},
+	} {
+		if left.n > 0 {
+			rows = append(rows, countRow{left.name, count(left.n), "", left.say})
+		}
+	}
+	if r.ProblemCount > 0 {
+		rows = append(rows, countRow{"Problems", count(r.ProblemCount), "", "not copied, or in an older state"})
+	}
+	return rows
+}
+
+// groupProblems puts the problems of one cause together, in the order in which
+// the causes first occur.
+func groupProblems(problems []store.Problem) []problemGroup {
+	var groups []problemGroup
+	at := map[string]int{}
+	for _, p := range problems {
+		h := hintFor(p.Cause)
+		i, ok := at[h.Title]
+		if !ok {
+			i = len(groups)
+			at[h.Title] = i
+			groups = append(groups, problemGroup{Title: h.Title, Text: h.Text})
+		}
+		groups[i].Files = append(groups[i].Files, problemRow{visible(p.Path), visible(p.Error)})
+	}
+	for i := range groups {
+		groups[i].Count = files(int64(len(groups[i].Files)))
+	}
+	return groups
+}
+
+// plan mirrors the JSON of engine.Plan, as a run keeps it.
+type plan struct {
+	ID      string      `json:"id"`
+	Reason  string      `json:"reason"`
+	Against string      `json:"against"`
+	Add     store.Count `json:"add"`
+	Replace store.Count `json:"replace"`
+	Remove  store.Count `json:"remove"`
+	Of      int64       `json:"of"`
+	Items   []struct {
+		Op     string `json:"op"`
+		Path   string `json:"path"`
+		Bytes  int64  `json:"bytes"`
+		Reason string `json:"reason"`
+	} `json:"items"`
+}
+
+// planOf shows a held run's plan; it can be approved while it waits.
+func planOf(r store.Run, waits bool) *planView {
+	var p plan
+	if len(r.Plan) == 0 || json.Unmarshal(r.Plan, &p) != nil {
+		return nil
+	}
+	v := &planView{ID: p.ID, Sum: []numberView{
+		{"Would be removed", fmt.Sprintf("%s of %s, %s", count(p.Remove.Files), files(p.Of), size(p.Remove.Bytes))},
+		{"Would be replaced", files(p.Replace.Files) + ", " + size(p.Replace.Bytes)},
+	}}
+	if p.Against != "" {
+		v.Sum = append(v.Sum, numberView{"Compared with", "hour " + visible(p.Against)})
+	}
+	for _, item := range p.Items {
+		v.Items = append(v.Items, planRow{visible(item.Op), visible(item.Path), size(item.Bytes), visible(item.Reason)})
+	}
+	if rest := p.Remove.Files + p.Replace.Files - int64(len(p.Items)); rest > 0 && len(p.Items) > 0 {
+		v.More = fmt.Sprintf("and %s more", count(rest))
+	}
+	if waits {
+		v.Approve = &actionView{Label: "Approve this list", Post: jobURL(r.Job) + "/approve", Name: "plan", Value: p.ID, Busy: "Starting…"}
+	}
+	return v
+}
