@@ -307,23 +307,28 @@ func erase(h handle) error {
 
 var listBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
+// listNames opens the folder anew, to begin at the beginning: a handle whose scan
+// is restarted may show again what it found before (wine does).
 func listNames(h handle) ([]string, error) {
+	own, err := openAt(h, "", windows.FILE_LIST_DIRECTORY|readAttributes, windows.FILE_OPEN, windows.FILE_DIRECTORY_FILE)
+	if err != nil {
+		return nil, err
+	}
+	defer closeHandle(own)
 	buf := listBuffers.Get().(*[64 << 10]byte)
 	defer listBuffers.Put(buf)
 	var names []string
-	class := uint32(windows.FileFullDirectoryRestartInfo)
 	for {
-		err := windows.GetFileInformationByHandleEx(windows.Handle(h), class, &buf[0], uint32(len(buf)))
+		err := windows.GetFileInformationByHandleEx(windows.Handle(own), windows.FileFullDirectoryInfo, &buf[0], uint32(len(buf)))
 		switch {
 		case err == windows.ERROR_NO_MORE_FILES,
-			err == windows.ERROR_FILE_NOT_FOUND && class == windows.FileFullDirectoryRestartInfo: // an empty drive
+			err == windows.ERROR_FILE_NOT_FOUND && names == nil: // an empty drive
 			slices.Sort(names)
 			return slices.Compact(names), nil
 		case err != nil:
 			return nil, err
 		}
 		names = appendNames(names, buf[:])
-		class = windows.FileFullDirectoryInfo
 	}
 }
 

@@ -41,26 +41,39 @@ func readlinkAt(dir handle, name string) (string, error) {
 		return "", err
 	}
 	defer closeHandle(h)
-	var buf [windows.MAXIMUM_REPARSE_DATA_BUFFER_SIZE]byte
+	buf := make([]byte, windows.MAXIMUM_REPARSE_DATA_BUFFER_SIZE)
 	var n uint32
 	err = windows.DeviceIoControl(windows.Handle(h), windows.FSCTL_GET_REPARSE_POINT, nil, 0, &buf[0], uint32(len(buf)), &n, nil)
 	if err != nil {
 		return "", err
 	}
-	data := (*reparseData)(unsafe.Pointer(&buf))
-	part := func(names uintptr, at, length uint16) string {
-		units := buf[int(names)+int(at):][:length]
-		return windows.UTF16ToString(unsafe.Slice((*uint16)(unsafe.Pointer(&units[0])), length/2))
+	return linkTarget(buf[:n])
+}
+
+// linkTarget reads a reparse point. Of a symbolic link it takes the name that is
+// shown, which is the one that was asked for when the link was made.
+func linkTarget(buf []byte) (string, error) {
+	if len(buf) < int(symlinkNames) {
+		return "", ErrUnsupported
 	}
+	data := (*reparseData)(unsafe.Pointer(&buf[0]))
 	switch {
 	case data.tag == windows.IO_REPARSE_TAG_MOUNT_POINT:
-		return part(junctionNames, data.targetAt, data.targetLength), nil
+		return utf16At(buf[junctionNames:], data.targetAt, data.targetLength)
 	case data.tag != windows.IO_REPARSE_TAG_SYMLINK:
 		return "", ErrUnsupported
 	case data.printLength > 0:
-		return part(symlinkNames, data.printAt, data.printLength), nil
+		return utf16At(buf[symlinkNames:], data.printAt, data.printLength)
 	}
-	return strings.TrimPrefix(part(symlinkNames, data.targetAt, data.targetLength), ntPrefix), nil
+	target, err := utf16At(buf[symlinkNames:], data.targetAt, data.targetLength)
+	return strings.TrimPrefix(target, ntPrefix), err
+}
+
+func utf16At(names []byte, at, length uint16) (string, error) {
+	if length < 2 || int(at)+int(length) > len(names) {
+		return "", ErrUnsupported
+	}
+	return windows.UTF16ToString(unsafe.Slice((*uint16)(unsafe.Pointer(&names[at])), length/2)), nil
 }
 
 func symlinkAt(target string, dir handle, name string, folder bool) error {

@@ -1,6 +1,9 @@
 package tree
 
-import "slices"
+import (
+	"crypto/rand"
+	"slices"
+)
 
 // Rename moves an entry, replacing a file or link at the new place atomically.
 // Where both are names of one inode, and rename(2) would do nothing, the old
@@ -10,7 +13,7 @@ func (d *Dir) Rename(name string, to *Dir, toName string) error {
 		if err := renameAt(dir, name, to, toName); err != nil {
 			return err
 		}
-		return removeTwin(dir, name, to, toName)
+		return finishRename(dir, name, to, toName)
 	})
 }
 
@@ -20,12 +23,12 @@ func (d *Dir) RenameNew(name string, to *Dir, toName string) error {
 	return d.two("rename", name, to, toName, renameNewAt)
 }
 
-// removeTwin finishes a rename that did nothing, as POSIX wants it where both
-// names belong to one inode. An entry with a single name cannot be such a case;
-// that it answers to its old name too means that the volume folds names.
-func removeTwin(dir handle, name string, to handle, toName string) error {
+// finishRename looks after a rename that may have done nothing: as POSIX wants it
+// where both are names of one file, and as it happens where the volume takes
+// them for one name that differs by case.
+func finishRename(dir handle, name string, to handle, toName string) error {
 	left, err := statAt(dir, name)
-	if err != nil || left.Nlink < 2 {
+	if err != nil {
 		return nil // gone, as it should be
 	}
 	at, err := statAt(to, toName)
@@ -33,31 +36,47 @@ func removeTwin(dir handle, name string, to handle, toName string) error {
 		return nil // the old name was taken anew by someone else
 	}
 	if foldAll(name) == foldAll(toName) {
-		twin, err := isTwin(dir, name, to, toName)
-		if err != nil || !twin {
+		same, err := sameFolder(dir, to)
+		if err != nil || same && name == toName {
 			return err
 		}
+		if same {
+			return finishCaseRename(dir, name, toName)
+		}
+	}
+	if left.Nlink < 2 {
+		return nil
 	}
 	return removeAt(dir, name)
 }
 
-// isTwin tells two names that look alike from one: the same name of the same
-// folder, or the old name of an entry that answers to both. Only the listing
-// shows which names there are.
-func isTwin(dir handle, name string, to handle, toName string) (bool, error) {
-	a, err := statHandle(dir)
-	if err != nil {
-		return false, err
-	}
-	b, err := statHandle(to)
-	if err != nil || name == toName && a.Dev == b.Dev && a.Ino == b.Ino {
-		return false, err
-	}
+// finishCaseRename asks the listing which names there are: on a volume that folds
+// names, one entry answers to both.
+func finishCaseRename(dir handle, name, toName string) error {
 	own, err := reopen(dir) // a listing of d may be under way
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer closeHandle(own)
 	names, err := listNames(own)
-	return slices.Contains(names, name), err
+	if err != nil || !slices.Contains(names, name) {
+		return err
+	}
+	if slices.Contains(names, toName) {
+		return removeAt(dir, name)
+	}
+	between := ".hh~" + rand.Text()
+	if err := renameAt(dir, name, dir, between); err != nil {
+		return err
+	}
+	return renameAt(dir, between, dir, toName)
+}
+
+func sameFolder(a, b handle) (bool, error) {
+	x, err := statHandle(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := statHandle(b)
+	return x.Dev == y.Dev && x.Ino == y.Ino, err
 }
