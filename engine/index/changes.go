@@ -50,7 +50,7 @@ func (c *Changes) Merge(old *Reader) iter.Seq2[Located, error] {
 		m := merged{changes: newest{m: c.sorter.merge()}}
 		m.changes.more = m.changes.m.next()
 		if old != nil {
-			m.old = old.all()
+			m.old = old.stream()
 		}
 		for {
 			l, err := m.next()
@@ -63,7 +63,7 @@ func (c *Changes) Merge(old *Reader) iter.Seq2[Located, error] {
 
 // merged merges the entries of an idx with the changes.
 type merged struct {
-	old     *all // nil: none, or at its end
+	old     *stream // nil: none, or at its end
 	entry   Located
 	key     []byte // of entry; empty: the next is to be read
 	changes newest

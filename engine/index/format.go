@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,6 +55,11 @@ const (
 type row struct {
 	hash           uint64
 	offset, length int64
+}
+
+// byHash is the order of the table.
+func byHash(a, b row) int {
+	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.offset, b.offset))
 }
 
 func appendHeader(b []byte, h Header) []byte {

@@ -107,10 +107,6 @@ func (r *Reader) addRow(x row) error {
 	return nil
 }
 
-func byHash(a, b row) int {
-	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.offset, b.offset))
-}
-
 // Header as NewWriter was given it.
 func (r *Reader) Header() Header { return r.header }
 
@@ -125,8 +121,8 @@ func (r *Reader) Dir(dir string) (entries []Entry, ok bool, err error) {
 	if b == nil || err != nil {
 		return nil, false, err
 	}
-	// An entry of a file takes about 80 bytes.
-	entries = make([]Entry, 0, (b.in.end-b.in.next+int64(len(b.d.b)))/80+1)
+	// An entry of a file takes about 50 bytes.
+	entries = make([]Entry, 0, (b.in.end-b.in.next+int64(len(b.d.b)))/50+1)
 	for {
 		err := b.next()
 		if err == io.EOF {
@@ -167,9 +163,9 @@ func (r *Reader) open(x row) (*blocks, error) {
 // All yields everything in the idx's order. An error is the last it yields.
 func (r *Reader) All() iter.Seq2[Located, error] {
 	return func(yield func(Located, error) bool) {
-		all := r.all()
+		s := r.stream()
 		for {
-			l, err := all.next()
+			l, err := s.next()
 			if err == io.EOF || !yield(l, err) || err != nil {
 				return
 			}
@@ -177,30 +173,29 @@ func (r *Reader) All() iter.Seq2[Located, error] {
 	}
 }
 
-// all is All as a cursor.
-type all struct {
+// stream is All as a cursor.
+type stream struct {
 	r       *Reader
 	b       blocks
 	entries int64
 }
 
-func (r *Reader) all() *all {
-	return &all{r: r, b: blocks{in: chunks{r: r.r, next: r.start, end: r.table, ahead: aheadAll}}}
+func (r *Reader) stream() *stream {
+	return &stream{r: r, b: blocks{in: chunks{r: r.r, next: r.start, end: r.table, ahead: aheadAll}}}
 }
 
 // next returns io.EOF, bare, after the last entry.
-func (a *all) next() (Located, error) {
-	err := a.b.next()
-	if err == io.EOF {
-		if a.entries != a.r.entries || a.b.seen != len(a.r.rows) {
-			err = damaged("%d entries in %d folders, not %d in %d as it says", a.entries, a.b.seen, a.r.entries, len(a.r.rows))
-		} else {
-			return Located{}, io.EOF
-		}
+func (s *stream) next() (Located, error) {
+	err := s.b.next()
+	whole := s.entries == s.r.entries && s.b.seen == len(s.r.rows)
+	switch {
+	case err == nil:
+		s.entries++
+		return Located{s.b.dir, s.b.e}, nil
+	case err == io.EOF && whole:
+		return Located{}, io.EOF
+	case err == io.EOF:
+		err = damaged("%d entries in %d folders, not %d in %d as it says", s.entries, s.b.seen, s.r.entries, len(s.r.rows))
 	}
-	if err != nil {
-		return Located{}, a.r.wrap(err)
-	}
-	a.entries++
-	return Located{a.b.dir, a.b.e}, nil
+	return Located{}, s.r.wrap(err)
 }

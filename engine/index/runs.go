@@ -3,9 +3,12 @@ package index
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"container/heap"
 	"encoding/binary"
+	"fmt"
 	"io"
+	"slices"
 )
 
 // A run in a Sorter's file is a sequence of records: the lengths of key and value
@@ -52,7 +55,7 @@ type merger struct {
 type run struct {
 	age        int           // the order of runs, for stability
 	in         *bufio.Reader // nil: the one in memory
-	at         int           // there
+	left, at   int           // records to come, and the place of the next in memory
 	buf        []byte
 	key, value []byte
 }
@@ -60,11 +63,11 @@ type run struct {
 // start opens the runs. Their buffers together take as much as the arena.
 func (m *merger) start() error {
 	s := m.s
-	runs := []*run{{age: len(s.runs)}}
+	runs := []*run{{age: len(s.runs), left: len(s.records)}}
 	for i, x := range s.runs {
-		size := min(max(sorterMemory/len(s.runs), 4<<10), 256<<10)
+		size := min(max(s.memory/len(s.runs), 4<<10), 256<<10)
 		in := bufio.NewReaderSize(io.NewSectionReader(s.file, x.start, x.end-x.start), size)
-		runs = append(runs, &run{age: i, in: in})
+		runs = append(runs, &run{age: i, in: in, left: x.records})
 	}
 	for _, r := range runs {
 		ok, err := r.next(s)
@@ -109,38 +112,40 @@ func (m *merger) fail(err error) {
 	m.s.err = err
 }
 
+// next makes the next record the present one; false: the end.
 func (r *run) next(s *Sorter) (ok bool, err error) {
-	if r.in == nil {
-		if r.at == len(s.records) {
-			return false, nil
-		}
-		r.key, r.value = s.key(s.records[r.at]), s.value(s.records[r.at])
-		r.at++
-		return true, nil
-	}
-	k, err := binary.ReadUvarint(r.in)
-	if err == io.EOF {
+	if r.left == 0 {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
+	r.left--
+	if r.in != nil {
+		return true, r.read(uint64(s.memory))
 	}
-	v, err := binary.ReadUvarint(r.in)
-	if err != nil {
-		return false, err
+	r.key, r.value = s.key(s.records[r.at]), s.value(s.records[r.at])
+	r.at++
+	return true, nil
+}
+
+// read takes a record from the file.
+func (r *run) read(limit uint64) error {
+	k, keyErr := binary.ReadUvarint(r.in)
+	v, valueErr := binary.ReadUvarint(r.in)
+	err := cmp.Or(keyErr, valueErr)
+	if err == nil && (k > limit || v > limit) {
+		return errScratch
 	}
-	if k > sorterMemory || v > sorterMemory {
-		return false, errScratch
+	if err == nil {
+		r.buf = slices.Grow(r.buf[:0], int(k+v))[:k+v]
+		_, err = io.ReadFull(r.in, r.buf)
 	}
-	if n := int(k + v); cap(r.buf) < n {
-		r.buf = make([]byte, n)
-	}
-	r.buf = r.buf[:k+v]
-	if _, err := io.ReadFull(r.in, r.buf); err != nil {
-		return false, err
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return errScratch
+	case err != nil:
+		return fmt.Errorf("read back what was spilled: %w", err)
 	}
 	r.key, r.value = r.buf[:k], r.buf[k:]
-	return true, nil
+	return nil
 }
 
 // runHeap has the run with the least key, and of equal ones the oldest, on top.

@@ -20,13 +20,14 @@ const sorterMemory = 16 << 20
 // Sorter sorts records by key, in bounded memory (16 MB), stable for equal keys.
 type Sorter struct {
 	scratch string
+	memory  int // sorterMemory; tests take less
 
 	// mu guards all below, also while a run is written: whoever adds more than
 	// memory holds has to wait for the disk.
 	mu      sync.Mutex
 	arena   []byte // keys and values, one after the other
 	records []record
-	runs    []span // of file
+	runs    []span // of file, the oldest first
 	file    *os.File
 	size    int64 // of file
 	n       int64
@@ -37,8 +38,11 @@ type Sorter struct {
 // record lies in the arena: the key, then the value.
 type record struct{ start, key, value uint32 }
 
-// span is a part of a file.
-type span struct{ start, end int64 }
+// span is where a run lies in the file, and how many records it has.
+type span struct {
+	start, end int64
+	records    int
+}
 
 const recordSize = 12
 
@@ -46,7 +50,7 @@ var errSorted = errors.New("sorter: used after Sorted or Close")
 
 // NewSorter makes an empty Sorter. It spills into an unlinked file in folder
 // scratch, made when it is first needed.
-func NewSorter(scratch string) *Sorter { return &Sorter{scratch: scratch} }
+func NewSorter(scratch string) *Sorter { return &Sorter{scratch: scratch, memory: sorterMemory} }
 
 // Add copies key and value. From any goroutine. One record is at most 16 MB.
 func (s *Sorter) Add(key, value []byte) error {
@@ -59,10 +63,10 @@ func (s *Sorter) Add(key, value []byte) error {
 		return errSorted
 	}
 	n := len(key) + len(value)
-	if n > sorterMemory {
+	if n > s.memory {
 		return fmt.Errorf("sort: a record of %d bytes is too large", n)
 	}
-	if len(s.arena)+n+recordSize*(len(s.records)+1) > sorterMemory {
+	if len(s.arena)+n+recordSize*(len(s.records)+1) > s.memory {
 		if s.err = s.spill(); s.err != nil {
 			return s.err
 		}
@@ -139,7 +143,7 @@ func (s *Sorter) spill() error {
 	if err != nil {
 		return err
 	}
-	s.runs = append(s.runs, span{s.size, s.size + n})
+	s.runs = append(s.runs, span{s.size, s.size + n, len(s.records)})
 	s.size += n
 	s.arena, s.records = s.arena[:0], s.records[:0]
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +14,13 @@ import (
 )
 
 type pair struct{ key, value string }
+
+// smallSorter spills after 128 KB.
+func smallSorter(t *testing.T) *Sorter {
+	s := NewSorter(t.TempDir())
+	s.memory = 128 << 10
+	return s
+}
 
 func sorted(t *testing.T, s *Sorter) (got []pair) {
 	t.Helper()
@@ -26,10 +34,9 @@ func sorted(t *testing.T, s *Sorter) (got []pair) {
 }
 
 func TestSorterIsStableInMemoryAndOnDisk(t *testing.T) {
-	pad := bytes.Repeat([]byte("p"), 1000)
-	for _, n := range []int{0, 1, 5000, 60_000} { // 60 MB: three runs on disk and one in memory
-		scratch := t.TempDir()
-		s := NewSorter(scratch)
+	pad := bytes.Repeat([]byte("p"), 100)
+	for _, n := range []int{0, 1, 500, 6000} {
+		s := smallSorter(t)
 		defer s.Close()
 		r := rand.New(rand.NewPCG(1, uint64(n)))
 		var want []pair
@@ -41,7 +48,7 @@ func TestSorterIsStableInMemoryAndOnDisk(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(want, func(a, b pair) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
-		if onDisk := len(s.runs) >= 3; onDisk != (n == 60_000) {
+		if onDisk := len(s.runs) >= 3; onDisk != (n == 6000) {
 			t.Errorf("%d records: %d runs on disk", n, len(s.runs))
 		}
 		got := sorted(t, s)
@@ -58,25 +65,24 @@ func TestSorterIsStableInMemoryAndOnDisk(t *testing.T) {
 }
 
 func TestSorterKeepsItsBound(t *testing.T) {
-	s := NewSorter(t.TempDir())
+	s := smallSorter(t)
 	defer s.Close()
-	for range 2_000_000 { // nearly empty records: their list is the memory
+	for range 50_000 { // nearly empty records: their list is the memory
 		if err := s.Add([]byte("k"), nil); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(s.arena) + recordSize*len(s.records); n > sorterMemory {
-			t.Fatalf("holds %d bytes, want at most %d", n, sorterMemory)
+		if n := len(s.arena) + recordSize*len(s.records); n > s.memory {
+			t.Fatalf("holds %d bytes, want at most %d", n, s.memory)
 		}
 	}
-	if err := s.Add(make([]byte, sorterMemory), []byte("v")); err == nil {
+	if err := s.Add(make([]byte, s.memory), []byte("v")); err == nil {
 		t.Error("a record that memory cannot hold was taken")
 	}
 }
 
 func TestSorterLeavesNoFiles(t *testing.T) {
-	scratch := t.TempDir()
-	s := NewSorter(scratch)
-	value := make([]byte, 1<<20)
+	s := smallSorter(t)
+	value := make([]byte, 10_000)
 	for i := range 40 {
 		if err := s.Add([]byte{byte(i)}, value); err != nil {
 			t.Fatal(err)
@@ -93,7 +99,7 @@ func TestSorterLeavesNoFiles(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(s.scratch); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
 	}
 }
@@ -113,11 +119,12 @@ func TestSorterRefusesLateUse(t *testing.T) {
 }
 
 func TestSorterTellsOfMissingScratch(t *testing.T) {
-	s := NewSorter(filepath.Join(t.TempDir(), "gone"))
+	s := smallSorter(t)
+	s.scratch = filepath.Join(s.scratch, "gone")
 	defer s.Close()
 	var err error
 	for i := 0; i < 40 && err == nil; i++ {
-		err = s.Add([]byte{byte(i)}, make([]byte, 1<<20))
+		err = s.Add([]byte{byte(i)}, make([]byte, 10_000))
 	}
 	if !errors.Is(err, os.ErrNotExist) || !errors.Is(s.Err(), os.ErrNotExist) {
 		t.Errorf("got %v and %v, want that the folder does not exist", err, s.Err())
@@ -128,27 +135,30 @@ func TestSorterTellsOfMissingScratch(t *testing.T) {
 }
 
 func TestSorterTellsWhenScratchIsCutOff(t *testing.T) {
-	s := NewSorter(t.TempDir())
-	defer s.Close()
-	for i := range 40 {
-		if err := s.Add([]byte{byte(i)}, make([]byte, 1<<20)); err != nil {
+	const recordBytes = 1 + 2 + 1 + 10_000 // two lengths, key, value
+	for _, cut := range []int64{1, recordBytes - 4, recordBytes - 3, recordBytes - 2, recordBytes - 1, recordBytes, 3 * recordBytes} {
+		s := smallSorter(t)
+		defer s.Close()
+		for i := range 40 {
+			if err := s.Add([]byte{byte(i)}, make([]byte, 10_000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.file.Truncate(s.size - cut); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := s.file.Truncate(s.size - 10); err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for range s.Sorted() {
-		n++
-	}
-	if s.Err() == nil {
-		t.Errorf("%d records and no error", n)
+		n := 0
+		for range s.Sorted() {
+			n++
+		}
+		if err := s.Err(); err == nil || err == io.EOF {
+			t.Errorf("%d bytes cut off: got %d records and error %v", cut, n, err)
+		}
 	}
 }
 
 func TestSorterTakesFromManyGoroutines(t *testing.T) {
-	s := NewSorter(t.TempDir())
+	s := smallSorter(t)
 	defer s.Close()
 	var all sync.WaitGroup
 	for g := range 8 {

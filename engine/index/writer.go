@@ -2,7 +2,6 @@ package index
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -132,9 +131,7 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	w.endBlock()
-	slices.SortFunc(w.rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.offset, b.offset))
-	})
+	slices.SortFunc(w.rows, byHash)
 	t := trailer{table: w.offset, rows: int64(len(w.rows)), entries: w.entries}
 	sum := xxh3.New()
 	var b []byte
