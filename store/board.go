@@ -33,7 +33,7 @@ type Board [24]Hour
 // Board of a job. The zero Board for a job without runs.
 func (s *Store) Board(job string) (Board, error) {
 	var board Board
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.view(func(tx *bbolt.Tx) error {
 		for key, value := range ascend(tx.Bucket(bucketBoards), job+"/") {
 			hour, err := strconv.Atoi(string(key[len(job)+1:]))
 			if err != nil || hour < 0 || hour >= len(board) {
@@ -53,7 +53,7 @@ func (s *Store) SetHour(job string, hour int, h Hour) error {
 	if hour < 0 || hour > 23 {
 		return fmt.Errorf("set hour %d: there is no such hour", hour)
 	}
-	return s.update(func(tx *bbolt.Tx) error {
+	return s.db.update(func(tx *bbolt.Tx) error {
 		if !hasJob(tx, job) {
 			return fmt.Errorf("job %s: %w", job, ErrNotFound)
 		}

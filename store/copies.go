@@ -82,61 +82,82 @@ func copyTime(path string) time.Time {
 
 // copyTo writes all but the file index into a new database, durably.
 func (s *Store) copyTo(path string) error {
-	temp := path + ".new"
-	os.Remove(temp)
-	db, _, err := openBolt(temp)
+	err := newDatabase(path, func(to *database) error {
+		return s.db.view(func(from *bbolt.Tx) error { return copyBuckets(to, from) })
+	})
 	if err != nil {
-		return err
-	}
-	err = s.view(func(from *bbolt.Tx) error { return copyBuckets(db, from) })
-	err = errors.Join(err, db.Close())
-	if err == nil {
-		err = rename(temp, path)
-	}
-	if err != nil {
-		os.Remove(temp)
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	return nil
 }
 
-// copyBatch bounds the memory of a copy: bbolt holds a transaction's pages.
-const copyBatch = 4 << 20
-
-func copyBuckets(to *bbolt.DB, from *bbolt.Tx) error {
-	tx, err := to.Begin(true)
+// newDatabase lets fill write a new database, which takes the name path once it
+// is whole and durable. A file of that name is replaced.
+func newDatabase(path string, fill func(*database) error) error {
+	temp := path + tempSuffix
+	os.Remove(temp)
+	db, err := openDatabase(temp)
 	if err != nil {
 		return err
 	}
-	defer func() { tx.Rollback() }() // of the last one, if it was not committed
-	if err := migrate(tx); err != nil {
+	db.bolt.NoSync = true // one Sync at the end
+	err = fill(db)
+	if err == nil {
+		err = db.bolt.Sync()
+	}
+	err = errors.Join(err, db.close())
+	if err == nil {
+		err = rename(temp, path)
+	}
+	if err != nil {
+		os.Remove(temp)
+	}
+	return err
+}
+
+// copyBatch bounds the memory of a copy: bbolt holds a transaction's pages.
+const copyBatch = 4 << 20
+
+func copyBuckets(to *database, from *bbolt.Tx) error {
+	if err := to.update(migrate); err != nil {
 		return err
 	}
+	type entry struct{ bucket, key, value []byte }
+	var batch []entry
 	size := 0
+	flush := func() error {
+		return to.update(func(tx *bbolt.Tx) error {
+			for _, e := range batch {
+				b := tx.Bucket(e.bucket)
+				b.FillPercent = 1 // they come in order, and nothing follows
+				if err := b.Put(e.key, e.value); err != nil {
+					return err
+				}
+			}
+			batch, size = batch[:0], 0
+			return nil
+		})
+	}
 	for _, bucket := range copiedBuckets {
 		for key, value := range ascend(from.Bucket(bucket), "") {
-			if size += len(key) + len(value); size > copyBatch {
-				if err := tx.Commit(); err != nil {
-					return err
-				}
-				if tx, err = to.Begin(true); err != nil {
-					return err
-				}
-				size = 0
+			batch = append(batch, entry{bucket, key, value})
+			if size += len(key) + len(value); size < copyBatch {
+				continue
 			}
-			b := tx.Bucket(bucket)
-			b.FillPercent = 1
-			if err := b.Put(key, value); err != nil {
+			if err := flush(); err != nil {
 				return err
 			}
 		}
 	}
-	return tx.Commit()
+	return flush()
 }
 
 // The database is compacted at Open when more than half of it, and over 8 MB, is
 // free: bbolt itself never gives space back.
-const compactFrom = 8 << 20
+const (
+	compactFrom   = 8 << 20
+	compactSuffix = ".compact"
+)
 
 // compact writes the database anew without its free pages and opens that.
 func (s *Store) compact() error {
@@ -144,33 +165,25 @@ func (s *Store) compact() error {
 	if err != nil {
 		return err
 	}
-	stats := s.db.Stats()
-	free := int64(stats.FreePageN+stats.PendingPageN) * int64(s.db.Info().PageSize)
+	stats := s.db.bolt.Stats()
+	free := int64(stats.FreePageN+stats.PendingPageN) * int64(s.db.bolt.Info().PageSize)
 	if free < compactFrom || free < info.Size()/2 {
 		return nil
 	}
-	temp := s.path() + ".compact"
-	defer os.Remove(temp)
-	if err := s.compactTo(temp); err != nil {
+	// newDatabase cannot take the place of an open file, on Windows: so a name of
+	// its own first.
+	small := s.path() + compactSuffix
+	err = newDatabase(small, func(to *database) error {
+		return guarded(func() error { return bbolt.Compact(to.bolt, s.db.bolt, copyBatch) })
+	})
+	if err != nil {
 		return nil // no space for it: the old file serves as well
 	}
-	if err := s.closeDB(); err != nil {
+	if err := s.db.close(); err != nil {
 		return err
 	}
-	rename(temp, s.path()) // refused: the old file is still there
+	if rename(small, s.path()) != nil {
+		os.Remove(small) // the old file is still there
+	}
 	return s.openDB()
-}
-
-func (s *Store) compactTo(temp string) error {
-	os.Remove(temp)
-	db, _, err := openBolt(temp)
-	if err != nil {
-		return err
-	}
-	db.NoSync = true // one Sync at the end
-	err = guarded(func() error { return bbolt.Compact(db, s.db, 4<<20) })
-	if err == nil {
-		err = db.Sync()
-	}
-	return errors.Join(err, db.Close())
 }

@@ -176,12 +176,12 @@ func usedPages(t *testing.T, good sample) (pages []int) {
 	if err := os.WriteFile(path, good.db, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, _, err := openBolt(path)
+	db, err := openDatabase(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	err = db.View(func(tx *bbolt.Tx) error {
+	defer db.close()
+	err = db.view(func(tx *bbolt.Tx) error {
 		for n := 0; ; n++ {
 			info, err := tx.Page(n)
 			if info == nil || err != nil {
@@ -258,14 +258,14 @@ func FuzzOpenDamaged(f *testing.F) {
 func TestCheckPassesWhatBoltWrites(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	path := filepath.Join(t.TempDir(), "db")
-	db, _, err := openBolt(path)
+	db, err := openDatabase(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	db.NoSync = true
+	defer db.close()
+	db.bolt.NoSync = true
 	for round := range 60 {
-		err := db.Update(func(tx *bbolt.Tx) error {
+		err := db.update(func(tx *bbolt.Tx) error {
 			b, err := tx.CreateBucketIfNotExists([]byte{'a' + byte(random.IntN(3))})
 			if err != nil {
 				return err

@@ -5,13 +5,33 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
+
+// tempSuffix marks a file that is being written, or was when the process died.
+const tempSuffix = ".new"
+
+// sweep removes what a process that died left half-written.
+func sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		ours := strings.HasPrefix(e.Name(), dbName) || e.Name() == jobsName+tempSuffix
+		if ours && (strings.HasSuffix(e.Name(), tempSuffix) || e.Name() == dbName+compactSuffix) {
+			os.Remove(filepath.Join(dir, e.Name())) // whoever needs the name tells if it cannot go
+		}
+	}
+	return nil
+}
 
 // writeFile replaces a file durably: it holds the old bytes or the new ones
 // whatever happens, and the new ones once writeFile returned nil.
 func writeFile(path string, data []byte) error {
-	temp := path + ".new"
+	temp := path + tempSuffix
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func (s *Store) Index(job string, hour int, run string, files iter.Seq2[File, er
 // Indexed is the run whose seal the index of an hour stands for, "" if none.
 func (s *Store) Indexed(job string, hour int) (string, error) {
 	run := ""
-	err := s.view(func(tx *bbolt.Tx) (err error) {
+	err := s.db.view(func(tx *bbolt.Tx) (err error) {
 		run, err = get[string](tx.Bucket(bucketIndexed), hourKey(job, hour))
 		return err
 	})
@@ -81,7 +81,7 @@ func (s *Store) Indexed(job string, hour int) (string, error) {
 
 // setIndexed remembers run; "" forgets.
 func (s *Store) setIndexed(job string, hour int, run string) error {
-	return s.update(func(tx *bbolt.Tx) error {
+	return s.db.update(func(tx *bbolt.Tx) error {
 		if !hasJob(tx, job) {
 			return fmt.Errorf("job %s: %w", job, ErrNotFound)
 		}
@@ -139,7 +139,7 @@ func (m *merge) add(f File) error {
 func (m *merge) flush(end bool) error {
 	for done := false; !done; {
 		var changes []change
-		err := m.s.view(func(tx *bbolt.Tx) error {
+		err := m.s.db.view(func(tx *bbolt.Tx) error {
 			changes, done = m.compare(tx, end)
 			return nil
 		})
@@ -203,7 +203,7 @@ func (m *merge) write(changes []change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	return m.s.update(func(tx *bbolt.Tx) error {
+	return m.s.db.update(func(tx *bbolt.Tx) error {
 		if !hasJob(tx, m.job) {
 			return fmt.Errorf("job %s: %w", m.job, ErrNotFound) // removed meanwhile
 		}

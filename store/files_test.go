@@ -160,7 +160,7 @@ func TestUnchangedHourWritesNoEntry(t *testing.T) {
 	s := openAt(t, t.TempDir(), noon)
 	j := addJob(t, s, "a")
 	written := func() int64 {
-		stats := s.db.Stats().TxStats
+		stats := s.db.bolt.Stats().TxStats
 		return stats.GetWrite()
 	}
 	index := func() int64 {
@@ -285,7 +285,7 @@ func TestSearchHoldsNoTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if open := s.db.Stats().OpenTxN; open != 0 {
+		if open := s.db.bolt.Stats().OpenTxN; open != 0 {
 			t.Fatalf("%d transactions are open", open)
 		}
 		if seen++; seen == searchBatch+1 {

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func dump(t testing.TB, s *Store) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.view(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
 			return b.ForEach(func(k, v []byte) error {
 				if v != nil {

@@ -52,7 +52,7 @@ func (e *JobError) Error() string { return e.Text }
 // Jobs lists all jobs by name.
 func (s *Store) Jobs() ([]Job, error) {
 	var jobs []Job
-	err := s.view(func(tx *bbolt.Tx) (err error) {
+	err := s.db.view(func(tx *bbolt.Tx) (err error) {
 		jobs, err = allJobs(tx)
 		return err
 	})
@@ -166,7 +166,7 @@ func (s *Store) changeJobs(change func(*bbolt.Tx) error) error {
 	s.jobs.Lock()
 	defer s.jobs.Unlock()
 	written := false
-	err := s.update(func(tx *bbolt.Tx) error {
+	err := s.db.update(func(tx *bbolt.Tx) error {
 		if err := change(tx); err != nil {
 			return err
 		}

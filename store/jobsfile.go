@@ -103,7 +103,7 @@ func (s *Store) reconcileJobs() error {
 		if err != nil || same {
 			return err
 		}
-		return s.update(func(tx *bbolt.Tx) error { return replaceJobs(tx, f.Jobs) })
+		return s.db.update(func(tx *bbolt.Tx) error { return replaceJobs(tx, f.Jobs) })
 	case errors.Is(err, ErrDamaged):
 		if _, err := putAside(filepath.Join(s.dir, jobsName), s.now()); err != nil {
 			return err

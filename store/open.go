@@ -83,6 +83,9 @@ func locked(dir string) error {
 }
 
 func (s *Store) open(c Config) error {
+	if err := sweep(s.dir); err != nil {
+		return err
+	}
 	err := s.openDB()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) {
 		if err = s.rebuild(c, err); err == nil {
@@ -106,7 +109,7 @@ func (s *Store) path() string { return filepath.Join(s.dir, dbName) }
 
 // openDB opens a sound file of this schema. fs.ErrNotExist, ErrDamaged, ErrNewer,
 // ErrLocked; the file is as it was, and closed.
-func (s *Store) openDB() error {
+func (s *Store) openDB() (err error) {
 	info, err := os.Stat(s.path())
 	if err != nil {
 		return err
@@ -114,22 +117,16 @@ func (s *Store) openDB() error {
 	if info.Size() == 0 {
 		return fs.ErrNotExist // bbolt was stopped before its first write
 	}
-	if err := s.checkDB(); err != nil {
+	if err := s.tryLock(); err != nil {
 		return err
 	}
-	if s.db, s.file, err = openBolt(s.path()); err != nil {
-		return err
-	}
-	if err := s.checkSchema(); err != nil {
-		return errors.Join(err, s.closeDB())
-	}
-	return nil
+	s.db, err = openSound(s.path())
+	return err
 }
 
-// checkDB checks the file while nobody can write it. Whoever holds the folder's
-// lock is alone, unless somebody removed the lock file under a running Hourhand:
-// so the database's own lock is tried too.
-func (s *Store) checkDB() error {
+// tryLock is for the day when somebody removed the lock file under a running
+// Hourhand: two would hold the folder's lock, but not the database's own. ErrLocked.
+func (s *Store) tryLock() error {
 	var reader *bbolt.DB
 	err := guarded(func() (err error) {
 		reader, err = bbolt.Open(s.path(), 0o600, &bbolt.Options{ReadOnly: true, Timeout: boltWait})
@@ -139,45 +136,31 @@ func (s *Store) checkDB() error {
 		return locked(s.dir)
 	}
 	if reader != nil {
-		defer reader.Close()
+		return reader.Close()
 	}
-	return checkFile(s.path(), checkBudget)
+	return nil // whatever it is, openSound finds out
 }
 
-// boltWait is one try for bbolt's lock; zero would mean for ever.
-const boltWait = time.Millisecond
-
-// openBolt opens a file that checkFile has passed, or a new one.
-func openBolt(path string) (db *bbolt.DB, file *os.File, err error) {
-	options := bbolt.Options{
-		Timeout:      boltWait,
-		FreelistType: bbolt.FreelistMapType, // the other one is slow once an index was dropped
-		OpenFile: func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-			file, err = os.OpenFile(name, flag, mode)
-			return file, err
-		},
+// openSound opens a database whose pages and values are right, and lifts its
+// schema. ErrDamaged, ErrNewer.
+func openSound(path string) (*database, error) {
+	if err := checkFile(path, checkBudget); err != nil {
+		return nil, err
 	}
-	err = guarded(func() (err error) {
-		db, err = bbolt.Open(path, 0o600, &options)
-		return err
-	})
-	switch {
-	case err == nil:
-		return db, file, nil
-	case errors.Is(err, berrors.ErrTimeout):
-		return nil, nil, locked(filepath.Dir(path))
-	case errors.Is(err, ErrDamaged):
-		file.Close() // bbolt left it open when it panicked
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
-		err = fmt.Errorf("%w (%v)", ErrDamaged, err)
+	db, err := openDatabase(path)
+	if err != nil {
+		return nil, err
 	}
-	return nil, nil, err
+	if err := db.prepare(); err != nil {
+		return nil, errors.Join(err, db.close())
+	}
+	return db, nil
 }
 
-// checkSchema lifts an older schema and reads the values that matter.
-func (s *Store) checkSchema() error {
+// prepare lifts an older schema and reads the values that matter.
+func (db *database) prepare() error {
 	version := 0
-	err := s.view(func(tx *bbolt.Tx) (err error) {
+	err := db.view(func(tx *bbolt.Tx) (err error) {
 		version, err = schemaOf(tx)
 		return err
 	})
@@ -187,18 +170,18 @@ func (s *Store) checkSchema() error {
 	case version == 0:
 		return fmt.Errorf("%w (nothing in it)", ErrDamaged)
 	case version < len(migrations):
-		if err := s.update(migrate); err != nil {
+		if err := db.update(migrate); err != nil {
 			return err
 		}
 	}
-	return s.view(checkValues)
+	return db.view(checkValues)
 }
 
 // endInterrupted ends the runs that were at work when the process or the machine
 // died.
 func (s *Store) endInterrupted(wasSealed func(Job, Run) (Hour, bool)) error {
 	var runs []Run
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.view(func(tx *bbolt.Tx) error {
 		for id := range ascend(tx.Bucket(bucketRunning), "") {
 			r, err := get[Run](tx.Bucket(bucketRuns), string(id))
 			if err != nil {
@@ -243,5 +226,5 @@ func (s *Store) endDead(r Run, hour *Hour) error {
 			r.Ended = sane(hour.To)
 		}
 	}
-	return s.update(func(tx *bbolt.Tx) error { return endRun(tx, r, hour) })
+	return s.db.update(func(tx *bbolt.Tx) error { return endRun(tx, r, hour) })
 }

@@ -113,7 +113,7 @@ func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	s := openAt(t, dir, noon)
 	addJob(t, s, "photos")
-	if err := s.update(func(tx *bbolt.Tx) error {
+	if err := s.db.update(func(tx *bbolt.Tx) error {
 		return put(tx.Bucket(bucketMeta), "schema", len(migrations)+1)
 	}); err != nil {
 		t.Fatal(err)

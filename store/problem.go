@@ -52,7 +52,7 @@ func (p *Problem) UnmarshalJSON(data []byte) error {
 // list Trim dropped, has none; the run's ProblemCount tells which.
 func (s *Store) Problems(run string) ([]Problem, error) {
 	var problems []Problem
-	err := s.view(func(tx *bbolt.Tx) (err error) {
+	err := s.db.view(func(tx *bbolt.Tx) (err error) {
 		problems, err = get[[]Problem](tx.Bucket(bucketProblems), run)
 		return err
 	})

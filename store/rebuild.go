@@ -3,9 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,29 +17,14 @@ import (
 // from the targets. The new file is whole before it takes the name: a rebuild
 // that dies half-way begins anew.
 func (s *Store) rebuild(c Config, found error) error {
-	r := rebuilder{s: s, board: c.Board}
-	temp := s.path() + ".new"
-	os.Remove(temp)
-	if err := r.build(temp); err != nil {
-		os.Remove(temp)
+	r := rebuilder{s: s, board: c.Board, damaged: errors.Is(found, ErrDamaged)}
+	if err := newDatabase(s.path(), r.fill); err != nil {
 		return fmt.Errorf("build the database anew: %w", err)
 	}
-	if errors.Is(found, ErrDamaged) {
-		aside, err := putAside(s.path(), s.now())
-		if err != nil {
-			return err
-		}
-		r.damage, r.kept = found, append(r.kept, aside)
-	}
-	if err := rename(temp, s.path()); err != nil {
-		return err
-	}
 	if r.lost != "" {
-		aside, err := putAside(filepath.Join(s.dir, jobsName), s.now())
-		if err != nil {
+		if err := r.keep(filepath.Join(s.dir, jobsName)); err != nil {
 			return err
 		}
-		r.kept = append(r.kept, aside)
 	}
 	s.rebuilt = r.sentence()
 	return nil
@@ -52,7 +35,7 @@ type rebuilder struct {
 	s     *Store
 	board func(Job) (Board, error)
 
-	damage  error     // nil: there was no database
+	damaged bool      // else there was no database
 	kept    []string  // damaged files
 	copied  time.Time // of the daily copy, zero: none
 	jobs    []Job
@@ -60,20 +43,15 @@ type rebuilder struct {
 	unknown []string // names of jobs whose target could not tell its hours
 }
 
-func (r *rebuilder) build(temp string) error {
-	if err := r.takeCopy(temp); err != nil {
-		return err
-	}
+func (r *rebuilder) fill(to *database) error {
 	jobs, listed, err := r.readJobs()
 	if err != nil {
 		return err
 	}
-	db, _, err := openBolt(temp)
-	if err != nil {
+	if err := r.takeCopy(to); err != nil {
 		return err
 	}
-	update := func(fn func(*bbolt.Tx) error) error { return guarded(func() error { return db.Update(fn) }) }
-	err = update(func(tx *bbolt.Tx) (err error) {
+	err = to.update(func(tx *bbolt.Tx) (err error) {
 		if err := migrate(tx); err != nil {
 			return err
 		}
@@ -85,62 +63,40 @@ func (r *rebuilder) build(temp string) error {
 		r.jobs, err = allJobs(tx)
 		return err
 	})
-	if err == nil {
-		boards := r.boards() // asks the targets, outside of any transaction
-		err = update(func(tx *bbolt.Tx) error { return replaceBoards(tx, boards) })
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, db.Close())
+	boards := r.boards() // asks the targets, outside of any transaction
+	err = to.update(func(tx *bbolt.Tx) error { return replaceBoards(tx, boards) })
+	if err == nil && r.damaged {
+		err = r.keep(r.s.path())
+	}
+	return err
 }
 
-// takeCopy puts the newest sound daily copy at path, if there is one.
-func (r *rebuilder) takeCopy(path string) error {
-	now := sane(r.s.now()).UTC()
-	copies, ahead := listCopies(r.s.dir, now)
-	for _, name := range slices.Backward(append(ahead, copies...)) {
-		if soundCopy(name) != nil {
+// keep puts a damaged file aside.
+func (r *rebuilder) keep(path string) error {
+	aside, err := putAside(path, r.s.now())
+	if err == nil {
+		r.kept = append(r.kept, aside)
+	}
+	return err
+}
+
+// takeCopy writes the newest sound daily copy to an empty database, if there is
+// one.
+func (r *rebuilder) takeCopy(to *database) error {
+	copies, ahead := listCopies(r.s.dir, sane(r.s.now()).UTC())
+	for _, path := range slices.Backward(append(ahead, copies...)) {
+		from, err := openSound(path)
+		if err != nil {
 			continue
 		}
-		if err := copyFile(path, name); err != nil {
-			return err
-		}
-		r.copied = copyTime(name)
-		return nil
+		r.copied = copyTime(path)
+		err = guarded(func() error { return bbolt.Compact(to.bolt, from.bolt, copyBatch) })
+		return errors.Join(err, from.close())
 	}
 	return nil
-}
-
-// soundCopy checks a daily copy as the database itself is checked.
-func soundCopy(path string) error {
-	if err := checkFile(path, checkBudget); err != nil {
-		return err
-	}
-	return guarded(func() error {
-		db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: boltWait})
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		return db.View(func(tx *bbolt.Tx) error {
-			if _, err := schemaOf(tx); err != nil {
-				return err
-			}
-			return checkValues(tx)
-		})
-	})
-}
-
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
 }
 
 // readJobs reads jobs.json; listed is false if it tells nothing.
@@ -220,15 +176,15 @@ func replaceBoards(tx *bbolt.Tx, boards map[string]Board) error {
 
 // sentence tells a person what was lost and what was not; "" if nothing was.
 func (r *rebuilder) sentence() string {
-	if r.damage == nil && r.lost == "" && len(r.jobs) == 0 {
+	if !r.damaged && r.lost == "" && len(r.jobs) == 0 {
 		return "" // the first start
 	}
 	var b strings.Builder
-	if r.damage != nil {
-		fmt.Fprintf(&b, "The database was damaged and was built anew.")
-	} else {
-		fmt.Fprintf(&b, "The database was missing and was built anew.")
+	state := "missing"
+	if r.damaged {
+		state = "damaged"
 	}
+	fmt.Fprintf(&b, "The database was %s and was built anew.", state)
 	switch {
 	case r.lost != "" && len(r.jobs) == 0:
 		fmt.Fprintf(&b, " No jobs could be recovered: %s; add them again, with their old targets.", r.lost)

@@ -257,3 +257,25 @@ func TestWrongClockKeepsCopies(t *testing.T) {
 		t.Errorf("got %v and ahead %v", copies, ahead)
 	}
 }
+
+func TestHalfWrittenFilesAreSweptAtOpen(t *testing.T) {
+	dir := t.TempDir()
+	ours := []string{dbName + ".new", dbName + ".compact", dbName + ".copy-20261130-120000.new", jobsName + ".new"}
+	foreign := []string{"notes.new", dbName + ".damaged-20261130-120000"}
+	for _, name := range slices.Concat(ours, foreign) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openAt(t, dir, noon)
+	for _, name := range ours {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	for _, name := range foreign {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -81,7 +81,7 @@ func (s *Store) Begin(r Run) (Run, error) {
 	if r.Started.IsZero() {
 		r.Started = s.now()
 	}
-	err := s.update(func(tx *bbolt.Tx) error {
+	err := s.db.update(func(tx *bbolt.Tx) error {
 		if err := admit(tx, &r); err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *Store) Finish(r Run, problems []Problem, hour *Hour) error {
 		r.Started = r.Ended
 	}
 	r.ProblemCount = max(r.ProblemCount, int64(len(problems)))
-	return s.update(func(tx *bbolt.Tx) error {
+	return s.db.update(func(tx *bbolt.Tx) error {
 		if err := admit(tx, &r); err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func growing(tx *bbolt.Tx, name []byte) *bbolt.Bucket {
 // Run finds a run. ErrNotFound.
 func (s *Store) Run(id string) (Run, error) {
 	var r Run
-	err := s.view(func(tx *bbolt.Tx) (err error) {
+	err := s.db.view(func(tx *bbolt.Tx) (err error) {
 		r, err = get[Run](tx.Bucket(bucketRuns), id)
 		return err
 	})
@@ -218,7 +218,7 @@ func (s *Store) Runs(job string) iter.Seq2[Run, error] {
 // runsBefore reads the next runChunk runs older than the run before.
 func (s *Store) runsBefore(job, before string) ([]Run, error) {
 	var runs []Run
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.view(func(tx *bbolt.Tx) error {
 		all := tx.Bucket(bucketRuns)
 		listed, prefix := all, ""
 		if job != "" {
@@ -242,7 +242,7 @@ func (s *Store) runsBefore(job, before string) ([]Run, error) {
 // outcome; zero if none.
 func (s *Store) LastDue(job string) (time.Time, error) {
 	var due time.Time
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.view(func(tx *bbolt.Tx) error {
 		for key := range descend(tx.Bucket(bucketDues), job+"/", "") {
 			t, err := time.Parse(dueLayout, string(key[len(job)+1:]))
 			if err != nil {
@@ -259,7 +259,7 @@ func (s *Store) LastDue(job string) (time.Time, error) {
 // HasDue tells whether a run for this due is recorded.
 func (s *Store) HasDue(job string, due time.Time) (bool, error) {
 	found := false
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.view(func(tx *bbolt.Tx) error {
 		found = tx.Bucket(bucketDues).Get([]byte(dueKey(job, due))) != nil
 		return nil
 	})

@@ -14,7 +14,7 @@ import (
 // Versions of a path, newest mtime first; none for a path that no hour holds.
 func (s *Store) Versions(job, path string) ([]Version, error) {
 	var versions []Version
-	err := s.view(func(tx *bbolt.Tx) (err error) {
+	err := s.db.view(func(tx *bbolt.Tx) (err error) {
 		b := tx.Bucket(bucketVersions).Bucket([]byte(job))
 		if b == nil {
 			return nil
@@ -37,7 +37,7 @@ func (s *Store) Search(job, text string) iter.Seq2[string, error] {
 		q := query{job: job, text: fold(nil, []byte(text))}
 		for done := false; !done; {
 			var paths []string
-			err := s.view(func(tx *bbolt.Tx) error {
+			err := s.db.view(func(tx *bbolt.Tx) error {
 				paths, done = q.more(tx)
 				return nil
 			})

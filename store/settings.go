@@ -9,7 +9,7 @@ import (
 // Setting reads a JSON value into v; false if it was never set.
 func (s *Store) Setting(key string, v any) (bool, error) {
 	found := false
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.view(func(tx *bbolt.Tx) error {
 		value := tx.Bucket(bucketSettings).Get([]byte(key))
 		found = value != nil
 		if !found {
@@ -25,7 +25,7 @@ func (s *Store) SetSetting(key string, v any) error {
 	if key == "" {
 		return errors.New("a setting needs a name")
 	}
-	return s.update(func(tx *bbolt.Tx) error {
+	return s.db.update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketSettings)
 		if v == nil {
 			return b.Delete([]byte(key))

@@ -11,15 +11,10 @@ package store
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
-	"go.etcd.io/bbolt"
 )
 
 var (
@@ -38,87 +33,20 @@ type Store struct {
 	now     func() time.Time
 	rebuilt string
 	lock    *flock.Flock
-
-	db   *bbolt.DB
-	file *os.File // the handle that db works on, see Close
+	db      *database
 
 	jobs     sync.Mutex // one change of jobs at a time, with its jobs.json
 	indexing sync.Mutex // one Index at a time: it reads, then writes what it found to differ
-
-	// broken is set once a transaction died half-way. Locks inside bbolt may be
-	// held for ever then, so nothing enters it again.
-	broken atomic.Pointer[fault]
 }
 
 // Close ends the use of the data folder. It waits for transactions at work.
 func (s *Store) Close() error {
-	err := s.closeDB()
-	return errors.Join(err, s.lock.Unlock())
-}
-
-func (s *Store) closeDB() error {
-	switch {
-	case s.db == nil:
-		return nil
-	case s.broken.Load() != nil:
-		// bbolt's own Close could wait for ever. Its mapping stays until the
-		// process ends, and with it the lock if it is not given back.
-		return errors.Join(unlock(s.file), s.file.Close())
+	var err error
+	if s.db != nil {
+		err = s.db.close()
 	}
-	return s.db.Close()
+	return errors.Join(err, s.lock.Unlock())
 }
 
 // Rebuilt is the sentence for the dashboard after a rebuild, else "".
 func (s *Store) Rebuilt() string { return s.rebuilt }
-
-// view runs fn in a read transaction. Damage that bbolt or fn trips over comes
-// back as ErrDamaged.
-func (s *Store) view(fn func(*bbolt.Tx) error) error {
-	if f := s.broken.Load(); f != nil {
-		return f
-	}
-	entered := false
-	err := guarded(func() error {
-		return s.db.View(func(tx *bbolt.Tx) error {
-			entered = true
-			return fn(tx)
-		})
-	})
-	if f, ok := errors.AsType[*fault](err); ok && !entered {
-		s.broken.Store(f)
-	}
-	return err
-}
-
-// update runs fn in a write transaction that is durable when update returns nil.
-// After a fault in it nothing is written any more: more writing on a damaged
-// file does more damage.
-func (s *Store) update(fn func(*bbolt.Tx) error) error {
-	if f := s.broken.Load(); f != nil {
-		return f
-	}
-	err := guarded(func() error { return s.db.Update(fn) })
-	if f, ok := errors.AsType[*fault](err); ok {
-		s.broken.Store(f)
-	}
-	return err
-}
-
-// fault is a panic or a memory fault met inside bbolt. It is an ErrDamaged.
-type fault struct{ cause any }
-
-func (f *fault) Error() string        { return fmt.Sprintf("%v (%v)", ErrDamaged, f.cause) }
-func (f *fault) Is(target error) bool { return target == ErrDamaged }
-
-// guarded calls fn and turns a panic in it into a fault. bbolt trusts the file:
-// a torn page makes it panic, and a page beyond the end of a shortened file is a
-// memory fault of its mapping, which would end the process.
-func guarded(fn func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = &fault{cause: p}
-		}
-	}()
-	return fn()
-}

@@ -32,7 +32,7 @@ func openWith(t testing.TB, c Config) *Store {
 		if !s.lock.Locked() {
 			return // closed by the test
 		}
-		if err := s.view(func(tx *bbolt.Tx) error {
+		if err := s.db.view(func(tx *bbolt.Tx) error {
 			for err := range tx.Check() {
 				t.Errorf("bbolt's check: %v", err)
 			}

@@ -34,13 +34,13 @@ func (s *Store) Trim() error {
 
 func (s *Store) trimJob(job string) error {
 	var drop trimList
-	err := s.view(func(tx *bbolt.Tx) (err error) {
+	err := s.db.view(func(tx *bbolt.Tx) (err error) {
 		drop, err = findTrim(tx, job)
 		return err
 	})
 	for err == nil && drop.len() > 0 {
 		batch := drop.take(trimBatch)
-		err = s.update(func(tx *bbolt.Tx) error { return batch.remove(tx, job) })
+		err = s.db.update(func(tx *bbolt.Tx) error { return batch.remove(tx, job) })
 	}
 	if err != nil {
 		return fmt.Errorf("trim the history: %w", err)

@@ -15,7 +15,7 @@ import (
 // fill records n runs of a job, one an hour from begin on, in one transaction.
 func fill(t testing.TB, s *Store, j Job, begin time.Time, n int) {
 	t.Helper()
-	if err := s.update(func(tx *bbolt.Tx) error {
+	if err := s.db.update(func(tx *bbolt.Tx) error {
 		for i := range n {
 			at := begin.Add(time.Duration(i) * time.Hour)
 			r := Run{Job: j.ID, Hour: at.Hour(), Due: at, Started: at, Ended: at.Add(time.Minute), Trigger: "schedule", Outcome: Done}
@@ -149,7 +149,7 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestMoreRunsThanTheCapGo(t *testing.T) {
 	s := openAt(t, t.TempDir(), noon)
 	j := addJob(t, s, "a")
-	if err := s.update(func(tx *bbolt.Tx) error {
+	if err := s.db.update(func(tx *bbolt.Tx) error {
 		for i := range keepRuns + 500 {
 			r := Run{Job: j.ID, Hour: 12, Started: noon.Add(time.Duration(i) * time.Second)}
 			if err := admit(tx, &r); err != nil {
