@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hourhand/hourhand/engine"
@@ -12,27 +14,49 @@ import (
 const followEvery = 500 * time.Millisecond
 
 // follow waits until a run has ended, shows its progress meanwhile, and prints
-// its report.
+// a report for each hour that it was for.
 func (a *app) follow(ctx context.Context, b backend, run string, asJSON bool) error {
 	d := a.progress(asJSON, false)
-	r, err := waitShowing(ctx, b, run, d)
+	first, err := waitShowing(ctx, b, run, d)
 	d.end()
 	if err != nil {
 		return err
 	}
-	problems, err := b.Problems(run)
+	runs, err := recordsOf(b, first)
 	if err != nil {
 		return err
 	}
-	rep := reportOfRun(r, problems)
-	if asJSON {
-		if err := printJSON(a.out, rep); err != nil {
+	total := codeDone
+	for _, r := range runs {
+		problems, err := b.Problems(r.ID)
+		if err != nil {
 			return err
 		}
-	} else {
-		rep.print(a.out, false)
+		rep := reportOfRun(r, problems)
+		total = worst(total, rep.code)
+		if !asJSON {
+			rep.print(a.out, false)
+		} else if err := printJSON(a.out, rep); err != nil {
+			return err
+		}
 	}
-	return ended(rep.code)
+	return ended(total)
+}
+
+// recordsOf are the records of one run for several hours, in the order of the
+// hours: the further ones have the first one's id and their hour as theirs.
+func recordsOf(b backend, first store.Run) ([]store.Run, error) {
+	newest, err := b.History(first.Job, 2*24) // a copy of all hours, and a verification beside it
+	if err != nil {
+		return nil, err
+	}
+	runs := []store.Run{first}
+	for _, r := range slices.Backward(newest) {
+		if strings.HasPrefix(r.ID, first.ID+"-") {
+			runs = append(runs, r)
+		}
+	}
+	return runs, nil
 }
 
 func waitShowing(ctx context.Context, b backend, run string, d display) (store.Run, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -89,14 +90,15 @@ func newBar(w io.Writer) display {
 }
 
 func barText(p engine.Progress) string {
-	text := fmt.Sprintf("%s %s", p.Phase, plural(p.FilesDone, "file"))
+	files := plural(p.FilesDone, "file")
 	if p.TotalsKnown {
-		text = fmt.Sprintf("%s %s of %s files", p.Phase, count(p.FilesDone), count(p.FilesTotal))
+		files = fmt.Sprintf("%s of %s", count(p.FilesDone), plural(p.FilesTotal, "file"))
 	}
+	phase := cmp.Or(p.Phase, "starting")
 	if p.Paused {
-		return "paused, " + text
+		phase = "paused while " + phase
 	}
-	return text
+	return phase + " " + files
 }
 
 // isTerminal tells whether w is a terminal that a person looks at.

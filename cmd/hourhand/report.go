@@ -26,6 +26,7 @@ type report struct {
 	ID           string          `json:"id,omitempty"`
 	Job          string          `json:"job,omitempty"`
 	Hour         *int            `json:"hour,omitempty"`
+	Trigger      string          `json:"trigger,omitempty"`
 	Target       string          `json:"target,omitempty"`
 	Outcome      string          `json:"outcome"`
 	Reason       string          `json:"reason,omitempty"` // why it is not done
@@ -83,7 +84,7 @@ func reportOf(r engine.Report) report {
 // reportOfRun translates what the history holds of a job's run.
 func reportOfRun(r store.Run, problems []store.Problem) report {
 	out := report{
-		Type: "report", ID: r.ID, Job: r.JobName, Hour: &r.Hour, Outcome: r.Outcome, Reason: r.Reason,
+		Type: "report", ID: r.ID, Job: r.JobName, Hour: &r.Hour, Trigger: r.Trigger, Outcome: r.Outcome, Reason: r.Reason,
 		Copied: engine.Count(r.Copied), Updated: engine.Count(r.Updated), Removed: engine.Count(r.Removed),
 		Moved: engine.Count(r.Moved), Unchanged: engine.Count(r.Unchanged), LeftOut: engine.LeftOut(r.LeftOut),
 		Verified: engine.Verified{
@@ -96,7 +97,7 @@ func reportOfRun(r store.Run, problems []store.Problem) report {
 	for _, p := range problems {
 		out.Problems = append(out.Problems, problemOf(p.Path, p.Error, p.Cause))
 	}
-	out.code, out.begun = out.codeByOutcome(), r.Changed || r.Sealed || r.Outcome == store.Done
+	out.code, out.begun = out.codeByOutcome(), r.Changed || r.Sealed || r.Unchanged.Files > 0 || r.Outcome == store.Done
 	if c, ok := causes[r.Cause]; ok {
 		out.code = c
 	}
@@ -138,6 +139,9 @@ func (r report) print(w io.Writer, quiet bool) {
 	if r.Reason != "" {
 		fmt.Fprintf(w, "  %s\n", cleanLines(r.Reason))
 	}
+	if r.Outcome == store.Held && r.Job != "" {
+		fmt.Fprintf(w, "  look at it, and let it pass, with: hourhand approve %s\n", shellQuote(r.Job))
+	}
 	if !quiet && r.begun {
 		r.printCounts(w)
 	}
@@ -172,8 +176,12 @@ func (r report) title() string {
 }
 
 func (r report) printCounts(w io.Writer) {
-	fmt.Fprintf(w, "  copied %s, updated %s, removed %s, unchanged %s\n",
-		amount(r.Copied), amount(r.Updated), amount(r.Removed), amount(r.Unchanged))
+	if r.Trigger == "verify" { // an hour was read back, nothing copied
+		fmt.Fprintf(w, "  equal %s\n", amount(r.Unchanged))
+	} else {
+		fmt.Fprintf(w, "  copied %s, updated %s, removed %s, unchanged %s\n",
+			amount(r.Copied), amount(r.Updated), amount(r.Removed), amount(r.Unchanged))
+	}
 	if out := leftOut(r.LeftOut); out != "" {
 		fmt.Fprintf(w, "  left out: %s\n", out)
 	}

@@ -94,12 +94,12 @@ func TestVerificationExitCodes(t *testing.T) {
 		{engine.Audit{}, 0},
 		{engine.Audit{Edited: 1}, 3},
 		{engine.Audit{Extra: 1}, 3},
-		{engine.Audit{Unreadable: 1}, 3},
+		{engine.Audit{Unreadable: 1}, 8},
 		{engine.Audit{Interrupted: true}, 3},
 		{engine.Audit{Rot: 1}, 8},
 		{engine.Audit{Missing: 1, Edited: 1}, 8},
-		{engine.Audit{Rot: 2, Healed: 2}, 0},
-		{engine.Audit{Rot: 2, Healed: 1}, 8},
+		{engine.Audit{Healed: 2}, 0},
+		{engine.Audit{Rot: 1, Healed: 1}, 8},
 	} {
 		if got := auditCode(c.audit); got != c.want {
 			t.Errorf("%+v: got %d, want %d", c.audit, got, c.want)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -97,8 +98,13 @@ func (a *app) begin(ctx context.Context, job string, wait, asJSON bool, start fu
 		if err != nil {
 			return err
 		}
-		if _, ours := b.(*here); ours || wait {
-			return a.follow(ctx, b, run, asJSON)
+		_, ours := b.(*here)
+		if ours || wait {
+			err := a.follow(ctx, b, run, asJSON)
+			if errors.Is(err, context.Canceled) && !ours {
+				a.warnf("hourhand: the agent goes on with it; hourhand cancel %s stops it", shellQuote(job))
+			}
+			return err
 		}
 		if asJSON {
 			return printJSON(a.out, map[string]string{"run": run})

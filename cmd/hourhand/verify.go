@@ -27,8 +27,8 @@ func (a *app) verifyCommand() *cobra.Command {
 		Short: "read every byte of an hour back and compare it with its manifest (default: the newest sealed hour)",
 		Long: `Read every byte of an hour back, past the cache, and compare it with its
 manifest. JOB is a job's name; TARGET is a folder that holds .hourhand, of a job
-or of a mirror. Exit code 8: rot, or files are missing; 3: files were edited or
-added.`,
+or of a mirror. Exit code 8: files are rotten, missing or cannot be read; 3: files
+were edited or added.`,
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().StringVar(&f.hour, "hour", "", "the hour `HH`, 00 to 23")
@@ -131,11 +131,16 @@ func chooseHours(target string, f verifyFlags) ([]int, error) {
 
 // verifyJob has the agent read hours of a job back.
 func (a *app) verifyJob(ctx context.Context, job string, f verifyFlags) error {
-	hours, err := jobHours(f)
+	hours, err := parseHours(f.hour) // nil: the newest sealed one
 	if err != nil {
 		return err
 	}
 	return a.withBackend(ctx, func(b backend) error {
+		if f.all {
+			if hours, err = writtenHours(b, job); err != nil {
+				return err
+			}
+		}
 		run, err := b.Verify(job, hours, f.repair)
 		if err != nil {
 			return err
@@ -144,16 +149,19 @@ func (a *app) verifyJob(ctx context.Context, job string, f verifyFlags) error {
 	})
 }
 
-// jobHours are the hours that the flags name; nil is the newest sealed one.
-func jobHours(f verifyFlags) ([]int, error) {
-	if f.all {
-		all := make([]int, 24)
-		for h := range all {
-			all[h] = h
-		}
-		return all, nil
+// writtenHours are those that a job's board says hold something.
+func writtenHours(b backend, job string) ([]int, error) {
+	s, err := jobStatus(b, job)
+	if err != nil {
+		return nil, err
 	}
-	return parseHours(f.hour)
+	var hours []int
+	for h, field := range s.Board {
+		if field.Content != "" {
+			hours = append(hours, h)
+		}
+	}
+	return hours, nil
 }
 
 // auditLine is engine.Audit as --json prints it.
@@ -194,12 +202,13 @@ func auditLineOf(a engine.Audit) auditLine {
 	return line
 }
 
-// auditCode is the exit code of a verification: what was healed is right again.
+// auditCode is the exit code of a verification: what was healed is right again,
+// what cannot be read is as bad as what is rotten.
 func auditCode(a engine.Audit) code {
 	switch {
-	case a.Rot > a.Healed || a.Missing > 0:
+	case a.Rot > 0 || a.Missing > 0 || a.Unreadable > 0:
 		return codeMismatch
-	case a.Edited > 0 || a.Extra > 0 || a.Unreadable > 0 || a.Interrupted:
+	case a.Edited > 0 || a.Extra > 0 || a.Interrupted:
 		return codeProblems
 	default:
 		return codeDone
@@ -213,7 +222,7 @@ func (a *app) printAudit(v engine.Audit) {
 	}
 	a.printf("%s: %s equal", name, amount(v.Equal))
 	if bad := join([]part{
-		{v.Rot - v.Healed, "rotten"}, {v.Healed, "healed"}, {v.Missing, "missing"}, {v.Edited, "edited"},
+		{v.Rot, "rotten"}, {v.Healed, "healed"}, {v.Missing, "missing"}, {v.Edited, "edited"},
 		{v.Extra, "extra"}, {v.Unreadable, "unreadable"},
 	}); bad != "" {
 		a.printf("  %s", bad)
