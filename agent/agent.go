@@ -25,8 +25,8 @@ var (
 	ErrNoRun     = errors.New("no run at work") // nothing to cancel
 	ErrNotHeld   = errors.New("nothing waits for approval")
 	ErrOtherPlan = errors.New("the list has changed since it was shown")
-	ErrPaused    = errors.New("paused") // nothing begins before Resume
-	ErrStopped   = errors.New("Hourhand is stopping")
+	ErrPaused    = errors.New("paused")   // nothing begins before Resume
+	ErrStopped   = errors.New("stopping") // Run is at its end
 )
 
 // Config of New.

@@ -56,6 +56,7 @@ func (a *Agent) enqueue(r *request) {
 	r.id, r.ended = newRunID(a.now()), make(chan struct{})
 	a.waiting = append(a.waiting, r)
 	a.wanted[r.id] = r
+	a.publish()
 	a.nudge()
 }
 
@@ -101,7 +102,6 @@ func (a *Agent) atWork(job string) *request {
 func (a *Agent) dispatch(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	defer a.publish()
 	for _, r := range slices.Clone(a.waiting) {
 		j := a.jobs[r.job]
 		switch {
@@ -163,6 +163,7 @@ func (a *Agent) begin(ctx context.Context, r *request, j store.Job) {
 	}
 	r.status = RunStatus{ID: r.id, Hours: r.hours, Due: r.due, Trigger: r.trigger, Verify: r.verify()}
 	a.working = append(a.working, r)
+	a.publish()
 	a.work.Go(func() {
 		err := a.execute(ctx, r, j)
 		r.cancel(nil)
@@ -235,6 +236,9 @@ func (a *Agent) Verify(job string, hours []int, repair bool) (string, error) {
 
 // want puts what a person asked for into the queue.
 func (a *Agent) want(job string, r *request) (string, error) {
+	if a.isStopped() { // then the store may be closed
+		return "", ErrStopped
+	}
 	stored, err := a.config.Store.Job(job)
 	if err != nil {
 		return "", err
@@ -259,8 +263,13 @@ func (a *Agent) want(job string, r *request) (string, error) {
 		return "", fmt.Errorf("%w: a run of %q is at work or waits already", ErrBusy, stored.Name)
 	}
 	a.enqueue(r)
-	a.publish()
 	return r.id, nil
+}
+
+func (a *Agent) isStopped() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.stopped
 }
 
 func validHours(hours []int) error {

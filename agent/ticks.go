@@ -43,10 +43,7 @@ func (a *Agent) tick() {
 		a.meet(d, now)
 	}
 	a.lookForTargets()
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.catchUp()
-	a.publish()
 }
 
 // watchClock copes with a clock that was set back: dues are counted from the new
@@ -86,6 +83,9 @@ func (a *Agent) newDues(now time.Time) []due {
 		}
 		j.from, j.next = d.at, j.schedule.Next(d.at)
 		found = append(found, d)
+	}
+	if found != nil {
+		a.publish()
 	}
 	return found
 }
@@ -146,7 +146,6 @@ func (a *Agent) askFor(id string, at time.Time, trigger string) {
 		return
 	}
 	replaced := a.enqueueDue(j, at, trigger)
-	a.publish()
 	a.mu.Unlock()
 	if replaced != nil {
 		a.dismiss(replaced, store.Missed, CauseReplaced, "a run was still at work when the next one was due")
@@ -169,9 +168,10 @@ func (a *Agent) enqueueDue(j *job, at time.Time, trigger string) (replaced *requ
 	return replaced
 }
 
-// catchUp asks for the dues that are owed and that nothing keeps any more. Call
-// with mu held.
+// catchUp asks for the dues that are owed and that nothing keeps any more.
 func (a *Agent) catchUp() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, j := range a.jobs {
 		if !j.owed.IsZero() && !a.pause.On && !j.absent && !j.removed {
 			a.enqueueDue(j, j.owed, triggerCatchUp)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"iter"
+	"time"
 )
 
 // snapshot is a Status and the word that a newer one exists.
@@ -22,9 +23,13 @@ func (a *Agent) publish() {
 
 // Status is the present snapshot.
 func (a *Agent) Status() Status {
-	s := a.current.Load().Status
-	s.Now = a.now()
-	return s
+	return a.current.Load().at(a.now())
+}
+
+func (s *snapshot) at(now time.Time) Status {
+	status := s.Status
+	status.Now = now
+	return status
 }
 
 // Watch yields the present snapshot and then each newer one, the latest always;
@@ -33,7 +38,7 @@ func (a *Agent) Watch(ctx context.Context) iter.Seq[Status] {
 	return func(yield func(Status) bool) {
 		for ctx.Err() == nil {
 			s := a.current.Load()
-			if !yield(s.Status) {
+			if !yield(s.at(a.now())) {
 				return
 			}
 			select {
