@@ -158,7 +158,7 @@ func (d *Dir) two(op, name string, to *Dir, toName string, do func(handle, strin
 
 // File makes an *os.File for syncs and xattrs of d; the caller closes it.
 func (d *Dir) File() (*os.File, error) {
-	h, err := duplicate(d.h)
+	h, err := forSync(d.h)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: d.name, Err: err}
 	}

@@ -57,11 +57,17 @@ func openRoot(path string) (handle, error) {
 // notFolder tells a path that ends in something else than a folder from one that
 // leads through something else: the latter is absent.
 func notFolder(path string) error {
-	var st unix.Stat_t
-	if again(func() error { return unix.Stat(path, &st) }) == nil {
-		return ErrNotFolder
+	if _, err := statPath(path); err != nil {
+		return err
 	}
-	return unix.ENOTDIR
+	return ErrNotFolder
+}
+
+// statPath needs no right to read the folder, only to pass those above it.
+func statPath(path string) (Info, error) {
+	var st unix.Stat_t
+	err := again(func() error { return unix.Stat(path, &st) })
+	return infoOf(&st), err
 }
 
 func openFolder(dir handle, name string) (handle, error) {
@@ -124,7 +130,8 @@ func closeHandle(h handle) error {
 	return nil
 }
 
-func duplicate(h handle) (handle, error) {
+// forSync shares the open folder and with it the errors that are to be told.
+func forSync(h handle) (handle, error) {
 	fd, err := unix.FcntlInt(uintptr(h), unix.F_DUPFD_CLOEXEC, 0)
 	return handle(fd), err
 }

@@ -129,19 +129,6 @@ func TestSubHoldsAgainstASwapper(t *testing.T) {
 	}
 }
 
-func TestUnlockMakesAReadOnlyFolderWritable(t *testing.T) {
-	d, path := openTemp(t)
-	must(t, d.Mkdir("folder"))
-	must(t, os.Chmod(filepath.Join(path, "folder"), 0o555))
-	sub, err := d.Sub("folder")
-	must(t, err)
-	defer sub.Close()
-	must(t, sub.Unlock())
-	if in, _ := sub.Info(); in.Mode != 0o755 {
-		t.Errorf("got mode %o", in.Mode)
-	}
-}
-
 func TestTimesBeyondTheRangeStayAtItsEnd(t *testing.T) {
 	for _, c := range []struct{ sec, nsec, want int64 }{
 		{0, 1, 1},

@@ -41,10 +41,6 @@ func (d *Dir) SetLink(name string, in Info) (Lost, error) {
 	return lost, pathError("set metadata of", name, err)
 }
 
-// Unlock lets the owner of d list and change it, until SetFolder gives it its
-// mode again: a copy of a read-only folder could not be brought up to date.
-func (d *Dir) Unlock() error { return pathError("unlock", d.name, unlock(d.h)) }
-
 // SameMeta tells whether dst has the owner, mode and mtime (within grain) that
 // SetFile, SetFolder or SetLink would give it. Fields that this volume or these
 // rights cannot hold do not count.

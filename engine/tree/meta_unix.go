@@ -85,14 +85,6 @@ func bothTimes(t int64) [2]unix.Timespec {
 	return [2]unix.Timespec{unix.NsecToTimespec(t), unix.NsecToTimespec(t)}
 }
 
-func unlock(h handle) error {
-	in, err := statHandle(h)
-	if err != nil || in.Mode&0o700 == 0o700 {
-		return err
-	}
-	return again(func() error { return unix.Fchmod(int(h), in.Mode|0o700) })
-}
-
 // refused sorts errors of metadata: what rights, file system or range forbid is
 // lost; anything else (EIO, ENOSPC, EROFS ...) stays an error.
 func refused(err error) (bool, error) {

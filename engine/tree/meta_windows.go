@@ -80,9 +80,6 @@ func setTime(h handle, mtime int64) error {
 	return setBasic(h, basic{write: toTicks(mtime)})
 }
 
-// unlock has nothing to do: a folder's read-only attribute hinders nobody.
-func unlock(handle) error { return nil }
-
 // sameXattrs: nothing of the kind is copied here.
 func sameXattrs(a, b handle) (bool, error) { return true, nil }
 

@@ -96,6 +96,22 @@ func readBack(t *testing.T, f *os.File, v Volume, c Caps) (got []byte, past bool
 	return got, past
 }
 
+// btrfs finds by itself that the bytes on the device are not those it wrote.
+func TestReadBackPassesOnWhatTheFileSystemFinds(t *testing.T) {
+	d, at := mountLoop(t, "btrfs", "")
+	v, err := d.Volume()
+	must(t, err)
+	content := bytes.Repeat([]byte("0123456789abcde\n"), 1000)
+	copy(content, "the first bytes of all")
+	f := stored(t, d, v, content)
+	changeOnDevice(t, filepath.Join(filepath.Dir(at), "image"), content[:22], []byte("THE FIRST BYTES"))
+	past, err := ReadBack(f, v, Caps{}, func(int) error { return nil }, func([]byte) error { return nil })
+	if past {
+		t.Error("a failed reading was called past the cache")
+	}
+	wantError(t, err, unix.EIO)
+}
+
 // stored makes a synced file.
 func stored(t *testing.T, d *Dir, v Volume, content []byte) *os.File {
 	t.Helper()

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -23,14 +24,9 @@ func Ancestors(path string) ([][2]uint64, error) {
 	}
 	var ids [][2]uint64
 	for {
-		d, err := Open(at)
+		in, err := statPath(at)
 		if err != nil {
-			return nil, err
-		}
-		in, err := d.Info()
-		d.Close()
-		if err != nil {
-			return nil, err
+			return nil, &fs.PathError{Op: "stat", Path: at, Err: err}
 		}
 		ids = append(ids, [2]uint64{in.Dev, in.Ino})
 		above := filepath.Dir(at)

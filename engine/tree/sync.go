@@ -97,7 +97,7 @@ func syncFiles(ctx context.Context, files []*os.File) error {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && errs[w] == nil; i = next.Add(1) - 1 {
 				if errs[w] = ctx.Err(); errs[w] == nil {
-					errs[w] = files[i].Sync()
+					errs[w] = syncFile(files[i])
 				}
 			}
 		})

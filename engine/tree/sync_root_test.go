@@ -4,6 +4,7 @@ package tree
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 
@@ -34,7 +35,10 @@ func TestSyncTellsThatDataDidNotReachTheDevice(t *testing.T) {
 			_, err := f.Write(chunk)
 			must(t, err)
 		}
-		wantError(t, s.Sync(context.Background(), []*os.File{f}, []*Dir{d}), unix.ENOSPC)
+		err = s.Sync(context.Background(), []*os.File{f}, []*Dir{d})
+		if !errors.Is(err, unix.EIO) && !errors.Is(err, unix.ENOSPC) { // as the loop device happens to put it
+			t.Errorf("group %v: got %v, want the device's error", group, err)
+		}
 	}
 }
 

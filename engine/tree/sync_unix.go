@@ -4,6 +4,7 @@ package tree
 
 import (
 	"errors"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,6 +12,8 @@ import (
 func reopen(h handle) (handle, error) {
 	return openAt(int(h), ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 }
+
+func syncFile(f *os.File) error { return f.Sync() }
 
 // writable fails where the volume has become read-only.
 func writable(h handle) error {

@@ -3,6 +3,7 @@ package tree
 import (
 	"errors"
 	"io/fs"
+	"os"
 
 	"golang.org/x/sys/windows"
 )
@@ -15,6 +16,42 @@ func reopen(h handle) (handle, error) {
 		return duplicate(h)
 	}
 	return own, err
+}
+
+func forSync(h handle) (handle, error) { return reopen(h) }
+
+// syncFile makes do with a file that was opened for reading: a flush needs the
+// right to write, which a read-only file gives to nobody.
+func syncFile(f *os.File) error {
+	err := f.Sync()
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	own, err := openToWrite(handle(f.Fd()))
+	if err != nil {
+		return pathError("sync", f.Name(), err)
+	}
+	defer closeHandle(own)
+	return pathError("sync", f.Name(), windows.FlushFileBuffers(windows.Handle(own)))
+}
+
+func openToWrite(h handle) (handle, error) {
+	b, err := basicInfo(h)
+	if err != nil {
+		return 0, err
+	}
+	if err := clearReadOnly(h); err != nil {
+		return 0, err
+	}
+	own, err := openAt(h, "", windows.FILE_WRITE_DATA|writeAttributes, windows.FILE_OPEN, windows.FILE_NON_DIRECTORY_FILE)
+	if err != nil || b.attributes&windows.FILE_ATTRIBUTE_READONLY == 0 {
+		return own, err
+	}
+	if err := setBasic(own, basic{attributes: b.attributes}); err != nil {
+		closeHandle(own)
+		return 0, err
+	}
+	return own, nil
 }
 
 // syncFileSystem is never asked for: no volume here has GroupSync.

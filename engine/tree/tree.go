@@ -48,7 +48,7 @@ type Info struct {
 	Allocated int64  // bytes on disk; less than Size: sparse
 	Mode      uint32 // permission bits with setuid, setgid, sticky (Unix); read-only as 0200 missing (Windows)
 	UID, GID  uint32 // 0 on Windows
-	Attr      uint32 // Windows attributes hidden, system, archive, read-only; 0 elsewhere
+	Attr      uint32 // Windows attributes hidden, system, archive, read-only, and directory (0x10) of a link to a folder; 0 elsewhere
 	MTime     int64
 	CTime     int64
 	Dev, Ino  uint64 // file id; Ino 0: the platform tells none

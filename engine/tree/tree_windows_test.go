@@ -72,6 +72,22 @@ func TestSetFileKeepsAttributes(t *testing.T) {
 	}
 }
 
+func TestReadOnlyFilesAreSynced(t *testing.T) {
+	d, path := openTemp(t)
+	write(t, filepath.Join(path, "file"), "x")
+	setAttributes(t, filepath.Join(path, "file"), windows.FILE_ATTRIBUTE_READONLY|windows.FILE_ATTRIBUTE_ARCHIVE)
+	f, before, err := d.OpenFile("file")
+	must(t, err)
+	defer f.Close()
+	must(t, syncFile(f))
+	own, err := openToWrite(handle(f.Fd()))
+	must(t, err)
+	must(t, closeHandle(own))
+	if now, err := FileInfo(f); err != nil || now.Attr != before.Attr || now.MTime != before.MTime {
+		t.Errorf("got %+v, want %+v (%v)", now, before, err)
+	}
+}
+
 func TestRenameByCaseKeepsTheFile(t *testing.T) {
 	d, path := openTemp(t)
 	write(t, filepath.Join(path, "name"), "x")
