@@ -348,7 +348,7 @@ func (d *dest) addIntents(to *index.Changes) error {
 		if line.Remove {
 			continue
 		}
-		ch, err := d.intended(line, n <= proven)
+		ch, err := d.intended(to, line, n <= proven)
 		if err == nil {
 			err = to.Add(ch)
 		}
@@ -361,7 +361,7 @@ func (d *dest) addIntents(to *index.Changes) error {
 
 // intended makes the entry of an intent: the old entry with the new hash beside
 // it, or a partial one.
-func (d *dest) intended(line manifest.Line, proven bool) (index.Change, error) {
+func (d *dest) intended(to *index.Changes, line manifest.Line, proven bool) (index.Change, error) {
 	ch := partial(line)
 	if !proven {
 		ch.Flags |= index.Unstable // compare by content
@@ -374,11 +374,38 @@ func (d *dest) intended(line manifest.Line, proven bool) (index.Change, error) {
 		return ch, err
 	}
 	c := cursor{entries: entries}
-	if e := c.find(ch.Name); e != nil && e.Kind == tree.File && e.Flags&index.Partial == 0 {
+	e := c.find(ch.Name)
+	switch {
+	case e == nil:
+	case e.Kind == tree.Folder:
+		return ch, d.forgetBelow(to, line.Path)
+	case e.Kind == tree.File && e.Flags&index.Partial == 0:
 		ch.Entry = *e
 		ch.NextHash, ch.Flags = line.Hash, e.Flags|index.NextToo
 	}
 	return ch, nil
+}
+
+// forgetBelow takes everything below a folder out of the idx: a file was to take
+// its place, and only after all of it was gone.
+func (d *dest) forgetBelow(to *index.Changes, dir string) error {
+	for stack := []string{dir}; len(stack) > 0; {
+		dir := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		entries, _, err := d.old.Dir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if e.Kind == tree.Folder {
+				stack = append(stack, join(dir, e.Name))
+			}
+			if err := to.Add(index.Change{Located: index.Located{Dir: dir, Entry: index.Entry{Name: e.Name}}, Gone: true}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (d *dest) closeOld() {

@@ -299,7 +299,7 @@ func (v *visit) extras(i int) error {
 
 // protected tells whether the source has a name, or may have.
 func (v *visit) protected(i int, name string) bool {
-	if _, found := slices.BinarySearch(v.keeps, name); found {
+	if contains(v.keeps, name) {
 		return true
 	}
 	return v.seen[i] != nil && v.seen[i][tree.Fold(name, v.dests[i].caps)]
@@ -327,24 +327,44 @@ func (v *visit) forgotten(i int) error {
 	}
 	l.at = 0
 	for _, e := range l.old {
-		_, wanted := slices.BinarySearch(v.wants, e.Name)
-		_, kept := slices.BinarySearch(v.keeps, e.Name)
-		isOut, _ := v.rules.Out(join(v.path, e.Name), e.Kind == tree.Folder)
-		if l.has(e.Name) || kept && !wanted && !isOut {
-			continue
-		}
-		if !wanted || v.m.Mode == ModeChanges {
-			if err := v.sink.gone(v.dests[i], v.path, e.Name); err != nil {
-				return err
-			}
-		}
-		if e.Kind == tree.Folder {
+		if e.Kind == tree.Folder && v.noFolder(l, e.Name) {
 			at := v.sides(out)
 			at[i] = absent
 			v.push(place{path: join(v.path, e.Name), source: absent, at: at})
 		}
+		if l.has(e.Name) || v.expected(e) {
+			continue
+		}
+		if err := v.sink.gone(v.dests[i], v.path, e.Name); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// noFolder tells that a copy has no folder of this name, which the idx knows: an
+// interrupted run, or somebody else, put something else in its place.
+func (v *visit) noFolder(l *listing, name string) bool {
+	if !l.has(name) {
+		return !contains(v.keeps, name) || contains(v.wants, name)
+	}
+	info, err := l.dir.Stat(name)
+	return err == nil && info.Kind != tree.Folder
+}
+
+// expected tells that an entry of the idx which the copy lacks is going to be
+// there, or may be in the source without being seen by this run.
+func (v *visit) expected(e index.Entry) bool {
+	if v.m.Mode == ModeChanges {
+		return false // what goes into the hour is recorded when it is there
+	}
+	isOut, _ := v.rules.Out(join(v.path, e.Name), e.Kind == tree.Folder)
+	return contains(v.wants, e.Name) || contains(v.keeps, e.Name) && !isOut
+}
+
+func contains(sorted []string, name string) bool {
+	_, found := slices.BinarySearch(sorted, name)
+	return found
 }
 
 func (v *visit) sides(s side) []side { return slices.Repeat([]side{s}, len(v.dests)) }
