@@ -5,23 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"gopkg.in/natefinch/lumberjack.v2"
 
-	"github.com/hourhand/hourhand/agent"
-	"github.com/hourhand/hourhand/store"
 	"github.com/hourhand/hourhand/web"
 )
-
-// agentLockWait is how long a starting agent waits for a command that has the
-// data folder open for a moment.
-const agentLockWait = 5 * time.Second
 
 // Bounds of DATA/logs: 5 files of 5 MB are some months of hourly runs.
 const (
@@ -118,62 +109,6 @@ func (a *app) announce(s *service, dir string, f agentFlags) {
 	if !f.noBrowser && hasDisplay() {
 		go openBrowser(s.web.OpenURL()) // the server answers as soon as the service runs
 	}
-}
-
-// service is an agent with its dashboard, on one data folder.
-type service struct {
-	store    *store.Store
-	agent    *agent.Agent
-	web      *web.Server
-	listener net.Listener
-}
-
-// openService opens the data folder and the dashboard's address. run must
-// follow; it closes what was opened.
-func openService(dir, listen string, log *slog.Logger) (*service, error) {
-	st, err := openStore(dir, agentLockWait)
-	if err != nil {
-		return nil, err
-	}
-	s := &service{store: st}
-	if err := s.open(dir, listen, log); err != nil {
-		return nil, errors.Join(err, st.Close())
-	}
-	return s, nil
-}
-
-func (s *service) open(dir, listen string, log *slog.Logger) (err error) {
-	s.agent, err = agent.New(agent.Config{Store: s.store, Scratch: dir, Log: log, Version: version()})
-	if err != nil {
-		return err
-	}
-	s.web, err = web.New(web.Config{Agent: s.agent, Store: s.store, DataDir: dir, Log: log})
-	if err != nil {
-		return err
-	}
-	s.listener, err = s.web.Listen(listen)
-	return err
-}
-
-// run works until ctx ends or a part fails; front has the calling goroutine, and
-// the service ends when it returns.
-func (s *service) run(ctx context.Context, front func(context.Context) error) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	parts, ctx := errgroup.WithContext(ctx)
-	parts.Go(func() error { return unlessStopped(s.agent.Run(ctx)) })
-	parts.Go(func() error { return s.web.Serve(ctx, s.listener) })
-	err := unlessStopped(front(ctx))
-	stop()
-	return errors.Join(err, parts.Wait(), s.store.Close())
-}
-
-// unlessStopped drops the error of a part that ended because it was told to.
-func unlessStopped(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
 }
 
 // showTray has the main goroutine until ctx ends.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,16 +10,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourhand/hourhand/agent"
 	"github.com/hourhand/hourhand/engine"
+	"github.com/hourhand/hourhand/store"
 )
 
 // presentHour is what an agent takes for "the hour that it is now".
 const presentHour = -1
 
+// runFlags are those of the commands that start a run.
+type runFlags struct{ wait, json bool }
+
+func (f *runFlags) bind(c *cobra.Command) {
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait for the end and print the report")
+	jsonFlag(c, &f.json)
+}
+
 func (a *app) runCommand() *cobra.Command {
 	var hour string
-	var wait, asJSON bool
+	var f runFlags
 	c := &cobra.Command{
 		Use:   "run JOB",
 		Short: "run a job now, into the present hour or the one that --hour names",
@@ -29,14 +38,13 @@ agent this command does it itself, and waits.`,
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().StringVar(&hour, "hour", "", "the hour `HH`, 00 to 23")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for the end and print the report")
-	jsonFlag(c, &asJSON)
+	f.bind(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		h, err := parseHour(hour)
 		if err != nil {
 			return err
 		}
-		return a.begin(c.Context(), args[0], wait, asJSON, func(b backend) (string, error) {
+		return a.begin(c.Context(), args[0], f, func(b backend) (string, error) {
 			return b.Start(args[0], h)
 		})
 	}
@@ -45,21 +53,20 @@ agent this command does it itself, and waits.`,
 
 func (a *app) fillCommand() *cobra.Command {
 	var hours string
-	var wait, asJSON bool
+	var f runFlags
 	c := &cobra.Command{
 		Use:   "fill JOB",
 		Short: "write several hours, or all 24, from one reading of the source",
 		Args:  cobra.ExactArgs(1),
 	}
 	c.Flags().StringVar(&hours, "hours", "", "only these `hours`: 00,02,04")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for the end and print the report")
-	jsonFlag(c, &asJSON)
+	f.bind(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		list, err := parseHours(hours)
 		if err != nil {
 			return err
 		}
-		return a.begin(c.Context(), args[0], wait, asJSON, func(b backend) (string, error) {
+		return a.begin(c.Context(), args[0], f, func(b backend) (string, error) {
 			return b.Fill(args[0], list)
 		})
 	}
@@ -68,7 +75,8 @@ func (a *app) fillCommand() *cobra.Command {
 
 func (a *app) approveCommand() *cobra.Command {
 	var plan string
-	var yes, wait, asJSON bool
+	var yes bool
+	var f runFlags
 	c := &cobra.Command{
 		Use:   "approve JOB",
 		Short: "let a held run pass: exactly what its list shows",
@@ -76,11 +84,10 @@ func (a *app) approveCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&plan, "plan", "", "the `id` of the list that was shown; refused if the list has changed since")
 	c.Flags().BoolVar(&yes, "yes", false, "approve the list that waits without asking")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for the end and print the report")
-	jsonFlag(c, &asJSON)
+	f.bind(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.begin(c.Context(), args[0], wait, asJSON, func(b backend) (string, error) {
-			id, err := a.choosePlan(b, args[0], plan, yes)
+		return a.begin(c.Context(), args[0], f, func(b backend) (string, error) {
+			id, err := a.choosePlan(c.Context(), b, args[0], plan, yes)
 			if err != nil {
 				return "", err
 			}
@@ -92,21 +99,21 @@ func (a *app) approveCommand() *cobra.Command {
 
 // begin starts a run and, if it is asked for or if this process is the one that
 // does it, follows it to its end.
-func (a *app) begin(ctx context.Context, job string, wait, asJSON bool, start func(backend) (string, error)) error {
+func (a *app) begin(ctx context.Context, job string, f runFlags, start func(backend) (string, error)) error {
 	return a.withBackend(ctx, func(b backend) error {
 		run, err := start(b)
 		if err != nil {
 			return err
 		}
 		_, ours := b.(*here)
-		if ours || wait {
-			err := a.follow(ctx, b, run, asJSON)
+		if ours || f.wait {
+			err := a.follow(ctx, b, run, f.json)
 			if errors.Is(err, context.Canceled) && !ours {
 				a.warnf("hourhand: the agent goes on with it; hourhand cancel %s stops it", shellQuote(job))
 			}
 			return err
 		}
-		if asJSON {
+		if f.json {
 			return printJSON(a.out, map[string]string{"run": run})
 		}
 		a.printf("started; hourhand status shows it, hourhand cancel %s stops it", shellQuote(job))
@@ -116,28 +123,25 @@ func (a *app) begin(ctx context.Context, job string, wait, asJSON bool, start fu
 
 // choosePlan shows the list that waits for approval and asks, unless the caller
 // has named it already.
-func (a *app) choosePlan(b backend, job, plan string, yes bool) (string, error) {
-	if plan != "" {
+func (a *app) choosePlan(ctx context.Context, b backend, job, plan string, yes bool) (string, error) {
+	if plan != "" || yes {
 		return plan, nil
 	}
 	s, err := jobStatus(b, job)
-	if err != nil {
-		return "", err
+	if err != nil || s.Last == nil || s.Last.Outcome != store.Held {
+		return "", err // the agent tells that nothing waits
 	}
-	if s.State != agent.Held || yes {
-		return "", nil // the agent tells if nothing waits
-	}
-	a.printf("held: %s", clean(s.Reason))
+	a.printf("held: %s", clean(s.Last.Reason))
 	id := "" // of a run that found another drive than before: it has no list
 	if s.Plan != nil {
 		id = s.Plan.ID
 		a.printPlan(*s.Plan)
 	}
-	return id, a.askToPass(id)
+	return id, a.askToPass(ctx, id)
 }
 
 // askToPass asks a person on a terminal.
-func (a *app) askToPass(plan string) error {
+func (a *app) askToPass(ctx context.Context, plan string) error {
 	if !isTerminal(a.in) {
 		how := "--yes"
 		if plan != "" {
@@ -147,11 +151,20 @@ func (a *app) askToPass(plan string) error {
 		return &exitError{codeHeld}
 	}
 	fmt.Fprint(a.out, "let this pass? [y/N] ")
-	var answer string
-	if _, err := fmt.Fscanln(a.in, &answer); err != nil || !strings.EqualFold(answer, "y") {
-		return &exitError{codeHeld}
+	typed := make(chan string, 1)
+	go func() { // ends with the line, or with the process
+		line, _ := bufio.NewReader(a.in).ReadString('\n')
+		typed <- strings.TrimSpace(line)
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case line := <-typed:
+		if !strings.EqualFold(line, "y") {
+			return &exitError{codeHeld}
+		}
+		return nil
 	}
-	return nil
 }
 
 func (a *app) printPlan(p engine.Plan) {
