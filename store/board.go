@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -35,9 +36,9 @@ func (s *Store) Board(job string) (Board, error) {
 	var board Board
 	err := s.db.view(func(tx *bbolt.Tx) error {
 		for key, value := range ascend(tx.Bucket(bucketBoards), job+"/") {
-			hour, err := strconv.Atoi(string(key[len(job)+1:]))
-			if err != nil || hour < 0 || hour >= len(board) {
-				return fmt.Errorf("%w (boards %q)", ErrDamaged, key)
+			hour, err := hourOfKey(string(key))
+			if err != nil {
+				return err
 			}
 			if err := decode(value, &board[hour]); err != nil {
 				return err
@@ -62,6 +63,15 @@ func (s *Store) SetHour(job string, hour int, h Hour) error {
 }
 
 func hourKey(job string, hour int) string { return fmt.Sprintf("%s/%02d", job, hour) }
+
+func hourOfKey(key string) (int, error) {
+	_, text, _ := strings.Cut(key, "/")
+	hour, err := strconv.Atoi(text)
+	if err != nil || hour < 0 || hour > 23 {
+		return 0, fmt.Errorf("%w (hour %q)", ErrDamaged, key)
+	}
+	return hour, nil
+}
 
 func putHour(tx *bbolt.Tx, job string, hour int, h Hour) error {
 	for _, t := range []*time.Time{&h.From, &h.To, &h.Due, &h.Oldest, &h.At} {

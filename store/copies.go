@@ -28,16 +28,9 @@ var copiedBuckets = [][]byte{
 // history. A copy that fails is no reason not to start: on a full disk the user
 // needs the dashboard most.
 func (s *Store) keepCopy() {
-	for _, err := range s.Runs("") {
-		if err != nil {
-			return
-		}
-		s.takeCopy()
+	if runs, err := s.runsBefore("", ""); err != nil || len(runs) == 0 {
 		return
 	}
-}
-
-func (s *Store) takeCopy() {
 	now := sane(s.now()).UTC()
 	copies, ahead := listCopies(s.dir, now)
 	if n := len(copies); n > 0 && now.Sub(copyTime(copies[n-1])) < copyAge {

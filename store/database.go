@@ -104,7 +104,10 @@ func (db *database) update(fn func(*bbolt.Tx) error) error {
 // fault is a panic or a memory fault met inside bbolt. It is an ErrDamaged.
 type fault struct{ cause any }
 
-func (f *fault) Error() string        { return fmt.Sprintf("%v (%v)", ErrDamaged, f.cause) }
+func (f *fault) Error() string {
+	return fmt.Sprintf("%v (%v); restart Hourhand, it builds a new one", ErrDamaged, f.cause)
+}
+
 func (f *fault) Is(target error) bool { return target == ErrDamaged }
 
 // guarded calls fn and turns a panic in it into a fault. bbolt trusts the file:

@@ -180,27 +180,36 @@ func (db *database) prepare() error {
 // endInterrupted ends the runs that were at work when the process or the machine
 // died.
 func (s *Store) endInterrupted(wasSealed func(Job, Run) (Hour, bool)) error {
-	var runs []Run
+	var ids []string
 	err := s.db.view(func(tx *bbolt.Tx) error {
 		for id := range ascend(tx.Bucket(bucketRunning), "") {
-			r, err := get[Run](tx.Bucket(bucketRuns), string(id))
-			if err != nil {
-				return fmt.Errorf("%w (running %q: %v)", ErrDamaged, id, err)
-			}
-			runs = append(runs, r)
+			ids = append(ids, string(id))
 		}
 		return nil
 	})
-	for _, r := range runs {
-		if err != nil {
-			break
-		}
-		var j Job
-		if j, err = s.Job(r.Job); err == nil {
-			err = s.endDead(r, sealedHour(j, r, wasSealed))
+	for _, id := range ids {
+		if err == nil {
+			err = s.endDead(id, wasSealed)
 		}
 	}
 	return err
+}
+
+func (s *Store) endDead(id string, wasSealed func(Job, Run) (Hour, bool)) error {
+	r, err := s.Run(id)
+	var j Job
+	if err == nil {
+		j, err = s.Job(r.Job)
+	}
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrDamaged) { // a rotten record must not keep the store shut
+		return s.db.update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketRunning).Delete([]byte(id)) })
+	}
+	if err != nil {
+		return err
+	}
+	hour := sealedHour(j, r, wasSealed)
+	r = asDead(r, hour, sane(s.now()))
+	return s.db.update(func(tx *bbolt.Tx) error { return endRun(tx, r, hour) })
 }
 
 // sealedHour is what the target sealed in the name of a run, nil: nothing.
@@ -215,16 +224,17 @@ func sealedHour(j Job, r Run, wasSealed func(Job, Run) (Hour, bool)) *Hour {
 	return &h
 }
 
-func (s *Store) endDead(r Run, hour *Hour) error {
-	r.Outcome, r.Cause = Interrupted, "interrupted"
-	r.Reason = "Hourhand or the computer stopped while this run was at work."
-	r.Ended = sane(s.now())
-	if hour != nil {
-		r.Outcome, r.Reason, r.Cause, r.Sealed = Done, "", "", true
-		r.Notes = append(r.Notes, "The process stopped after the copy was sealed, before the run was recorded: its counts are not known.")
-		if !hour.To.IsZero() {
-			r.Ended = sane(hour.To)
-		}
+// asDead gives a run that never ended its end: the one that its hour tells, or now.
+func asDead(r Run, hour *Hour, now time.Time) Run {
+	if hour == nil {
+		r.Outcome, r.Cause, r.Ended = Interrupted, "interrupted", now
+		r.Reason = "Hourhand or the computer stopped while this run was at work."
+		return r
 	}
-	return s.db.update(func(tx *bbolt.Tx) error { return endRun(tx, r, hour) })
+	r.Outcome, r.Sealed, r.Ended = Done, true, sane(hour.To)
+	if r.Ended.IsZero() {
+		r.Ended = now
+	}
+	r.Notes = append(r.Notes, "Hourhand stopped after the copy was sealed, before the run was recorded: its counts are not known.")
+	return r
 }

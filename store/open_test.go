@@ -92,6 +92,29 @@ func TestLostLockFileDoesNotLetASecondOneIn(t *testing.T) {
 	}
 }
 
+// What a writer has half-written looks damaged, and is none of our business.
+func TestLockedDatabaseIsNeverPutAside(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // an open file cannot be removed there
+	}
+	dir := t.TempDir()
+	s, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
+		t.Fatal(err)
+	}
+	tear(t, dir)
+	if _, err := Open(Config{Dir: dir}); !errors.Is(err, ErrLocked) {
+		t.Errorf("got %v, want ErrLocked", err)
+	}
+	if kept := damagedFiles(t, dir); len(kept) > 0 {
+		t.Errorf("put aside: %v", kept)
+	}
+}
+
 func TestOpenWaitsForTheLock(t *testing.T) {
 	dir := t.TempDir()
 	s := openAt(t, dir, noon)

@@ -21,7 +21,7 @@ func (s *Store) rebuild(c Config, found error) error {
 	if err := newDatabase(s.path(), r.fill); err != nil {
 		return fmt.Errorf("build the database anew: %w", err)
 	}
-	if r.lost != "" {
+	if r.spoilt {
 		if err := r.keep(filepath.Join(s.dir, jobsName)); err != nil {
 			return err
 		}
@@ -40,6 +40,7 @@ type rebuilder struct {
 	copied  time.Time // of the daily copy, zero: none
 	jobs    []Job
 	lost    string   // what is wrong with the list of jobs
+	spoilt  bool     // it is there, but wrong
 	unknown []string // names of jobs whose target could not tell its hours
 }
 
@@ -104,16 +105,19 @@ func (r *rebuilder) readJobs() (jobs []Job, listed bool, err error) {
 	f, err := readJobs(r.s.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		r.lost = jobsName + " is missing"
 		return nil, false, nil
 	case errors.Is(err, ErrDamaged):
-		r.lost = jobsName + " is damaged too"
+		r.lost, r.spoilt = jobsName+" is damaged too", true
 		return nil, false, nil
+	case err != nil:
+		return nil, false, err
 	case f.odd > 0:
-		r.lost = fmt.Sprintf("%d entries of %s cannot be read", f.odd, jobsName)
-	case err == nil && !f.intact:
-		r.lost = jobsName + " was changed by something else than Hourhand"
+		r.lost, r.spoilt = fmt.Sprintf("%d entries of %s cannot be read", f.odd, jobsName), true
+	case !f.intact:
+		r.lost, r.spoilt = jobsName+" was changed by something else than Hourhand", true
 	}
-	return f.Jobs, err == nil, err
+	return f.Jobs, true, nil
 }
 
 // replaceJobs makes jobs the only ones.
@@ -176,34 +180,40 @@ func replaceBoards(tx *bbolt.Tx, boards map[string]Board) error {
 
 // sentence tells a person what was lost and what was not; "" if nothing was.
 func (r *rebuilder) sentence() string {
-	if !r.damaged && r.lost == "" && len(r.jobs) == 0 {
+	if !r.damaged && !r.spoilt && len(r.jobs) == 0 {
 		return "" // the first start
 	}
-	var b strings.Builder
 	state := "missing"
 	if r.damaged {
 		state = "damaged"
 	}
-	fmt.Fprintf(&b, "The database was %s and was built anew.", state)
-	switch {
-	case r.lost != "" && len(r.jobs) == 0:
-		fmt.Fprintf(&b, " No jobs could be recovered: %s; add them again, with their old targets.", r.lost)
-	case r.lost != "":
-		fmt.Fprintf(&b, " Some jobs may be missing or wrong, look them through: %s.", r.lost)
-	default:
-		fmt.Fprintf(&b, " All %d jobs are there.", len(r.jobs))
-	}
-	if r.copied.IsZero() {
-		b.WriteString(" The history of runs is lost, the copies themselves are not touched.")
-	} else {
-		fmt.Fprintf(&b, " The history of runs ends on %s, the copies themselves are not touched.",
-			r.copied.Local().Format("2 January 2006 at 15:04"))
+	parts := []string{
+		fmt.Sprintf("The database was %s and was built anew.", state), r.aboutJobs(), r.aboutRuns(),
+		"The copies themselves are not touched.",
 	}
 	if len(r.unknown) > 0 {
-		fmt.Fprintf(&b, " What the hours of %s hold is not known until their target is connected.", strings.Join(r.unknown, ", "))
+		parts = append(parts, fmt.Sprintf("What the hours of %s hold is not known until their target is connected.",
+			strings.Join(r.unknown, ", ")))
 	}
 	for _, path := range r.kept {
-		fmt.Fprintf(&b, " The damaged file is kept: %s.", path)
+		parts = append(parts, fmt.Sprintf("The damaged file is kept: %s.", path))
 	}
-	return b.String()
+	return strings.Join(parts, " ")
+}
+
+func (r *rebuilder) aboutJobs() string {
+	switch {
+	case r.lost != "" && len(r.jobs) == 0:
+		return fmt.Sprintf("No jobs could be recovered: %s; add them again, with their old targets.", r.lost)
+	case r.lost != "":
+		return fmt.Sprintf("Some jobs may be missing or wrong, look them through: %s.", r.lost)
+	}
+	return fmt.Sprintf("No job is lost (%d).", len(r.jobs))
+}
+
+func (r *rebuilder) aboutRuns() string {
+	if r.copied.IsZero() {
+		return "The history of runs is lost."
+	}
+	return fmt.Sprintf("The history of runs ends on %s.", r.copied.Local().Format("2 January 2006 at 15:04"))
 }

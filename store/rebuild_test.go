@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.etcd.io/bbolt"
 )
 
 // tear damages the database for good: both meta pages.
@@ -68,7 +70,7 @@ func TestDamagedDatabaseIsRebuiltFromJobsAndTargets(t *testing.T) {
 	if len(kept) != 1 || readFile(t, kept[0]) != torn {
 		t.Errorf("kept %v, want the damaged file as it was", kept)
 	}
-	for _, want := range []string{"damaged", "All 2 jobs", "history of runs is lost", "music", kept[0]} {
+	for _, want := range []string{"damaged", "No job is lost (2)", "history of runs is lost", "music", kept[0]} {
 		if !strings.Contains(s.Rebuilt(), want) {
 			t.Errorf("Rebuilt does not say %q: %s", want, s.Rebuilt())
 		}
@@ -277,5 +279,95 @@ func TestHalfWrittenFilesAreSweptAtOpen(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestLostListOfJobsIsToldWhenNeeded(t *testing.T) {
+	dir, _, _ := twoJobs(t, false)
+	tear(t, dir)
+	if err := os.Remove(filepath.Join(dir, jobsName)); err != nil {
+		t.Fatal(err)
+	}
+	s := openAt(t, dir, noon)
+	if !strings.Contains(s.Rebuilt(), "No jobs could be recovered: jobs.json is missing") {
+		t.Errorf("got %q", s.Rebuilt())
+	}
+}
+
+// rot writes a value behind the store's back.
+func rot(t testing.TB, s *Store, bucket []byte, key, value string) {
+	t.Helper()
+	if err := s.db.update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucket).Put([]byte(key), []byte(value))
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Bytes that rot and leave JSON behind cost their own record, and neither the
+// history nor the start.
+func TestRottenRecordCostsNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	s := openAt(t, dir, noon)
+	j := addJob(t, s, "a")
+	var runs []Run
+	for i := range 5 {
+		due := noon.Add(time.Duration(i) * time.Hour)
+		runs = append(runs, record(t, s, Run{Job: j.ID, Hour: due.Hour(), Due: due, Started: due, Outcome: Done}, nil, nil))
+	}
+	if err := s.SetSetting("pause", map[string]time.Time{"until": noon}); err != nil {
+		t.Fatal(err)
+	}
+	rot(t, s, bucketRuns, runs[4].ID, `{"id":"x","started":"2026-1q"}`)
+	rot(t, s, bucketRuns, runs[2].ID, `[]`)
+	rot(t, s, bucketJobRuns, j.ID+"/nowhere", `3`)
+	rot(t, s, bucketRunning, "nowhere", `"nobody"`)
+	rot(t, s, bucketRunning, runs[2].ID, `"nobody"`)
+	rot(t, s, bucketDues, j.ID+"/9", `"nowhere"`)
+	rot(t, s, bucketSettings, "pause", `{"until":"2026-1q"}`)
+	closeStore(t, s)
+
+	s = openAt(t, dir, noon)
+	if s.Rebuilt() != "" {
+		t.Errorf("rebuilt: %s", s.Rebuilt())
+	}
+	want := []string{runs[3].ID, runs[1].ID, runs[0].ID}
+	for range 2 {
+		if got := runIDs(t, s, j.ID); !slices.Equal(got, want) {
+			t.Errorf("runs: got %v, want %v", got, want)
+		}
+		if due, err := s.LastDue(j.ID); err != nil || !due.Equal(runs[4].Due) {
+			t.Errorf("LastDue: got %v, %v", due, err)
+		}
+		if err := s.Trim(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := len(dump(t, s)["job-runs"]); got != len(want) {
+		t.Errorf("got %d entries after Trim, want the rotten ones gone", got)
+	}
+	pause := map[string]time.Time{"kept": noon}
+	if found, err := s.Setting("pause", &pause); found || err != nil || len(pause) != 1 {
+		t.Errorf("Setting: got %v, %v, %v", found, err, pause)
+	}
+}
+
+func TestRottenJobOrBoardIsDamage(t *testing.T) {
+	for name, damage := range map[string]func(*Store, Job){
+		"job":   func(s *Store, j Job) { rot(t, s, bucketJobs, j.ID, `{"id":"x"}`) },
+		"board": func(s *Store, j Job) { rot(t, s, bucketBoards, j.ID+"/77", `{}`) },
+		"run":   func(s *Store, _ Job) { rot(t, s, bucketRuns, "r", "\x00") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openAt(t, dir, noon)
+			j := addJob(t, s, "a")
+			damage(s, j)
+			closeStore(t, s)
+			s = openAt(t, dir, noon)
+			if got, err := s.Job(j.ID); err != nil || got.Name != "a" || s.Rebuilt() == "" {
+				t.Errorf("got %v, %v, %q", got, err, s.Rebuilt())
+			}
+		})
 	}
 }

@@ -192,7 +192,8 @@ func (s *Store) Run(id string) (Run, error) {
 const runChunk = 100
 
 // Runs yields the runs of a job, newest first; job "" = of all jobs. It reads in
-// several transactions: runs that begin meanwhile may be missing.
+// several transactions: runs that begin meanwhile may be missing. A run whose
+// record cannot be read is passed over.
 func (s *Store) Runs(job string) iter.Seq2[Run, error] {
 	return func(yield func(Run, error) bool) {
 		before := ""
@@ -227,7 +228,7 @@ func (s *Store) runsBefore(job, before string) ([]Run, error) {
 		for key := range descend(listed, prefix, before) {
 			r, err := get[Run](all, string(key[len(prefix):]))
 			if err != nil {
-				return fmt.Errorf("%w (run %q: %v)", ErrDamaged, key, err)
+				continue // rotten; one record must not hide all older ones
 			}
 			if runs = append(runs, r); len(runs) == runChunk {
 				break
@@ -246,7 +247,7 @@ func (s *Store) LastDue(job string) (time.Time, error) {
 		for key := range descend(tx.Bucket(bucketDues), job+"/", "") {
 			t, err := time.Parse(dueLayout, string(key[len(job)+1:]))
 			if err != nil {
-				return fmt.Errorf("%w (%v)", ErrDamaged, err)
+				continue // rotten
 			}
 			due = t.Local()
 			break

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -84,39 +83,46 @@ func schemaOf(tx *bbolt.Tx) (int, error) {
 	return version, nil
 }
 
-// checkValues reads what everything else hangs on: jobs and boards become what
-// they are, other records are well-formed. ErrDamaged.
+// checkValues reads all buckets but the inside of the file index: jobs and boards
+// must become what they are, other records be JSON. ErrDamaged. A bit that rots in
+// a run, and leaves JSON, costs that run alone: readers pass over it.
 func checkValues(tx *bbolt.Tx) error {
-	return errors.Join(
-		checkEach(tx, bucketJobs, func(key string, value []byte) bool {
-			var j Job
-			return json.Unmarshal(value, &j) == nil && j.ID == key
-		}),
-		checkEach(tx, bucketBoards, func(_ string, value []byte) bool {
-			return json.Unmarshal(value, new(Hour)) == nil
-		}),
-		checkEach(tx, bucketRuns, wellFormed),
-		checkEach(tx, bucketJobRuns, wellFormed),
-		checkEach(tx, bucketRunning, wellFormed),
-		checkEach(tx, bucketDues, wellFormed),
-		checkEach(tx, bucketSettings, wellFormed),
-		checkEach(tx, bucketIndexed, wellFormed),
-		checkEach(tx, bucketProblems, func(string, []byte) bool { return true }),
-		checkEach(tx, bucketVersions, func(_ string, value []byte) bool { return value == nil }),
-	)
+	for _, check := range []struct {
+		bucket []byte
+		good   func(key string, value []byte) bool
+	}{
+		{bucketJobs, goodJob},
+		{bucketBoards, goodHour},
+		{bucketRuns, wellFormed},
+		{bucketJobRuns, wellFormed},
+		{bucketRunning, wellFormed},
+		{bucketDues, wellFormed},
+		{bucketProblems, func(_ string, value []byte) bool { return value != nil }}, // long, and only shown
+		{bucketSettings, wellFormed},
+		{bucketIndexed, wellFormed},
+		{bucketVersions, func(_ string, value []byte) bool { return value == nil }}, // buckets
+	} {
+		b := tx.Bucket(check.bucket)
+		if b == nil {
+			return fmt.Errorf("%w (%s is missing)", ErrDamaged, check.bucket)
+		}
+		for key, value := range ascend(b, "") {
+			if !check.good(string(key), value) {
+				return fmt.Errorf("%w (%s %q)", ErrDamaged, check.bucket, key)
+			}
+		}
+	}
+	return nil
 }
 
 func wellFormed(_ string, value []byte) bool { return json.Valid(value) }
 
-func checkEach(tx *bbolt.Tx, bucket []byte, good func(key string, value []byte) bool) error {
-	b := tx.Bucket(bucket)
-	if b == nil {
-		return fmt.Errorf("%w (%s is missing)", ErrDamaged, bucket)
-	}
-	for key, value := range ascend(b, "") {
-		if !good(string(key), value) {
-			return fmt.Errorf("%w (%s %q)", ErrDamaged, bucket, key)
-		}
-	}
-	return nil
+func goodJob(key string, value []byte) bool {
+	var j Job
+	return json.Unmarshal(value, &j) == nil && j.ID == key
+}
+
+func goodHour(key string, value []byte) bool {
+	_, err := hourOfKey(key)
+	return err == nil && json.Unmarshal(value, new(Hour)) == nil
 }

@@ -1,23 +1,29 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
+	"reflect"
 
 	"go.etcd.io/bbolt"
 )
 
-// Setting reads a JSON value into v; false if it was never set.
+// Setting reads a JSON value into v, a pointer. False, and v as it was: it was
+// never set, or cannot be read as v, so that a rotten setting is one forgotten, not
+// one that keeps the agent from starting.
 func (s *Store) Setting(key string, v any) (bool, error) {
 	found := false
 	err := s.db.view(func(tx *bbolt.Tx) error {
+		read := reflect.New(reflect.TypeOf(v).Elem())
 		value := tx.Bucket(bucketSettings).Get([]byte(key))
-		found = value != nil
-		if !found {
+		if value == nil || json.Unmarshal(value, read.Interface()) != nil {
 			return nil
 		}
-		return decode(value, v)
+		reflect.ValueOf(v).Elem().Set(read.Elem())
+		found = true
+		return nil
 	})
-	return found && err == nil, err
+	return found, err
 }
 
 // SetSetting writes a JSON value; nil removes it.

@@ -22,9 +22,9 @@ var (
 	ErrLocked   = errors.New("another Hourhand uses this data folder")
 	ErrNewer    = errors.New("this data folder belongs to a newer Hourhand")
 
-	// ErrDamaged comes from a method that met bytes which cannot be right. The
-	// next Open puts the file aside and builds a new one.
-	ErrDamaged = errors.New("the database is damaged; restart Hourhand, it builds a new one")
+	// ErrDamaged comes from a method that met bytes which cannot be right. Open
+	// never returns it: it puts the file aside and builds a new one.
+	ErrDamaged = errors.New("the database is damaged")
 )
 
 // Store is an open data folder. Its methods may be called from any goroutine.

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -34,9 +33,9 @@ func (s *Store) Trim() error {
 
 func (s *Store) trimJob(job string) error {
 	var drop trimList
-	err := s.db.view(func(tx *bbolt.Tx) (err error) {
-		drop, err = findTrim(tx, job)
-		return err
+	err := s.db.view(func(tx *bbolt.Tx) error {
+		drop = findTrim(tx, job)
+		return nil
 	})
 	for err == nil && drop.len() > 0 {
 		batch := drop.take(trimBatch)
@@ -65,7 +64,7 @@ func (l *trimList) take(n int) trimList {
 }
 
 // findTrim goes through the runs of a job, newest first.
-func findTrim(tx *bbolt.Tx, job string) (trimList, error) {
+func findTrim(tx *bbolt.Tx, job string) trimList {
 	var drop trimList
 	var cutoff time.Time
 	seen := map[string]bool{} // hours whose newest run was met
@@ -77,9 +76,10 @@ func findTrim(tx *bbolt.Tx, job string) (trimList, error) {
 		count++
 		r, err := get[struct{ Started time.Time }](tx.Bucket(bucketRuns), id)
 		if err != nil {
-			return trimList{}, fmt.Errorf("%w (run %s: %v)", ErrDamaged, id, err)
+			drop.runs = append(drop.runs, id) // rotten
+			continue
 		}
-		if count == 1 {
+		if cutoff.IsZero() {
 			cutoff = r.Started.Add(-keepAge)
 		}
 		if !newest && (count > keepRuns || r.Started.Before(cutoff)) {
@@ -91,7 +91,7 @@ func findTrim(tx *bbolt.Tx, job string) (trimList, error) {
 			drop.problems = append(drop.problems, id)
 		}
 	}
-	return drop, nil
+	return drop
 }
 
 func (l *trimList) remove(tx *bbolt.Tx, job string) error {
@@ -119,19 +119,15 @@ func (l *trimList) remove(tx *bbolt.Tx, job string) error {
 // goes back.
 func removeDue(tx *bbolt.Tx, job, id string) error {
 	r, err := get[struct{ Due time.Time }](tx.Bucket(bucketRuns), id)
-	if errors.Is(err, ErrNotFound) || err == nil && r.Due.IsZero() {
+	if err != nil || r.Due.IsZero() {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
 	dues, key := tx.Bucket(bucketDues), dueKey(job, r.Due)
-	owner, err := get[string](dues, key)
-	if err != nil || owner != id {
+	if owner, err := get[string](dues, key); err != nil || owner != id {
 		return nil // another run stands for this due
 	}
 	for newest := range descend(dues, job+"/", "") {
-		if strings.EqualFold(string(newest), key) {
+		if string(newest) == key {
 			return nil
 		}
 		break
