@@ -56,10 +56,14 @@ func openAt(dir handle, name string, access, disposition, options uint32) (handl
 
 // osError makes an NT status what the os package knows.
 func osError(err error) error {
-	if status, ok := err.(windows.NTStatus); ok {
-		return status.Errno()
+	status, ok := err.(windows.NTStatus)
+	switch {
+	case !ok:
+		return err
+	case status == windows.STATUS_OBJECT_NAME_INVALID:
+		return ErrName
 	}
-	return err
+	return status.Errno()
 }
 
 func statPath(path string) (Info, error) {

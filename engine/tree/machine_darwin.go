@@ -14,6 +14,7 @@ func background() { _ = unix.Setpriority(unix.PRIO_DARWIN_THREAD, 0, unix.PRIO_D
 func machineID() string {
 	var id [16]byte
 	var wait unix.Timespec
+	//lint:ignore SA1019 x/sys has no wrapper for it, and another way would need cgo
 	_, _, errno := unix.Syscall(unix.SYS_GETHOSTUUID, uintptr(unsafe.Pointer(&id)), uintptr(unsafe.Pointer(&wait)), 0)
 	if errno != 0 {
 		return ""

@@ -10,9 +10,8 @@ var setThreadPriority = windows.NewLazySystemDLL("kernel32.dll").NewProc("SetThr
 // background lowers CPU, I/O and memory priority together.
 func background() {
 	const backgroundBegin = 0x10000 // THREAD_MODE_BACKGROUND_BEGIN of winbase.h
-	thread, err := windows.GetCurrentThread()
-	if err == nil && setThreadPriority.Find() == nil {
-		_, _, _ = setThreadPriority.Call(uintptr(thread), backgroundBegin)
+	if setThreadPriority.Find() == nil {
+		_, _, _ = setThreadPriority.Call(uintptr(windows.CurrentThread()), backgroundBegin)
 	}
 }
 

@@ -18,8 +18,9 @@ type Lost struct{ Owner, Xattr, Mode, Times bool }
 // and everything changes times.
 //
 // Where the owner is lost, setuid and setgid are left out with it: they would
-// lend the rights of another user than the one who gave them. Labels that belong
-// to the system's policy (SELinux, EVM) are neither copied nor removed.
+// lend the rights of another user than the one who gave them. Labels of the
+// system's policy (SELinux, EVM) and access lists of NFSv4, SMB and macOS are
+// neither copied nor removed.
 func SetFile(dst, src *os.File, in Info) (Lost, error) {
 	lost, err := setMeta(handle(dst.Fd()), handle(src.Fd()), in)
 	return lost, pathError("set metadata of", dst.Name(), err)

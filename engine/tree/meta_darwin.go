@@ -11,6 +11,7 @@ import (
 func setTime(h handle, mtime int64) error {
 	list := unix.Attrlist{Bitmapcount: unix.ATTR_BIT_MAP_COUNT, Commonattr: unix.ATTR_CMN_MODTIME}
 	time := unix.NsecToTimespec(mtime)
+	//lint:ignore SA1019 x/sys has no wrapper for it, and another way would need cgo
 	_, _, errno := unix.Syscall6(unix.SYS_FSETATTRLIST, uintptr(h), uintptr(unsafe.Pointer(&list)),
 		uintptr(unsafe.Pointer(&time)), unsafe.Sizeof(time), 0, 0)
 	if errno != 0 {
@@ -21,5 +22,7 @@ func setTime(h handle, mtime int64) error {
 
 const errNoXattr = unix.ENOATTR
 
-// systemXattrs are given by the system and cannot be set by anyone else.
-var systemXattrs = []string{"com.apple.provenance", "com.apple.macl"}
+// isSystemXattr tells xattrs that the system alone may set.
+func isSystemXattr(name string) bool {
+	return name == "com.apple.provenance" || name == "com.apple.macl"
+}

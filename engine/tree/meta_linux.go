@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +21,10 @@ func setTime(h handle, mtime int64) error {
 
 const errNoXattr = unix.ENODATA
 
-// systemXattrs are given by the system's policy to each file anew, or hold for
-// one inode only (evm), so a copy of them would be wrong.
-var systemXattrs = []string{"security.selinux", "security.evm"}
+// isSystemXattr tells xattrs that are not the user's: labels that the system's
+// policy gives to each file anew, signatures that hold for one inode only (evm),
+// and what drivers show of their own (system.nfs4_acl, system.ntfs_attrib ...).
+func isSystemXattr(name string) bool {
+	return name == "security.selinux" || name == "security.evm" ||
+		strings.HasPrefix(name, "system.") && !strings.HasPrefix(name, "system.posix_acl_")
+}

@@ -42,6 +42,33 @@ func TestSyncTellsThatDataDidNotReachTheDevice(t *testing.T) {
 	}
 }
 
+// A file system that has shut itself down after an error must not get a yes.
+func TestSyncOnAVolumeThatGaveUpFails(t *testing.T) {
+	for _, fileSystem := range []string{"ext4", "xfs"} {
+		d, at := mountLoop(t, fileSystem, "")
+		v, err := d.Volume()
+		must(t, err)
+		s, err := NewSyncer(d, v)
+		must(t, err)
+		defer s.Close()
+		f, err := d.Create("file")
+		must(t, err)
+		defer f.Close()
+		must(t, s.Sync(context.Background(), []*os.File{f}, []*Dir{d}))
+		_, err = f.WriteString("never written out")
+		must(t, err)
+		run(t, "xfs_io", "-x", "-c", "shutdown", at)
+		for range 3 {
+			if s.Sync(context.Background(), []*os.File{f}, []*Dir{d}) == nil {
+				t.Errorf("%s: a sync after the shutdown succeeded", fileSystem)
+			}
+			if s.Sync(context.Background(), nil, nil) == nil {
+				t.Errorf("%s: a barrier after the shutdown succeeded", fileSystem)
+			}
+		}
+	}
+}
+
 func TestSyncOnAVolumeThatBecameReadOnlyFails(t *testing.T) {
 	d, at := mountLoop(t, "ext4", "")
 	v, err := d.Volume()

@@ -120,6 +120,14 @@ func TestLongPathsAreReached(t *testing.T) {
 	}
 }
 
+func TestForbiddenNamesAreRefused(t *testing.T) {
+	d, _ := openTemp(t)
+	for _, name := range []string{"what?", "a<b", "pipe|"} {
+		_, err := d.Create(name)
+		wantError(t, err, ErrName)
+	}
+}
+
 // Names that Win32 would change or take for devices stay as they are.
 func TestNamesAreTakenAsTheyAre(t *testing.T) {
 	d, _ := openTemp(t)

@@ -46,6 +46,7 @@ func volumeUUID(h handle) string {
 		length uint32
 		id     [16]byte
 	}
+	//lint:ignore SA1019 x/sys has no wrapper for it, and another way would need cgo
 	_, _, errno := unix.Syscall6(unix.SYS_FGETATTRLIST, uintptr(h), uintptr(unsafe.Pointer(&list)),
 		uintptr(unsafe.Pointer(&answer)), unsafe.Sizeof(answer), 0, 0)
 	if errno != 0 || answer.length < uint32(unsafe.Sizeof(answer)) {

@@ -134,7 +134,7 @@ func xattrNames(list string) (names []string) {
 		switch {
 		case name == capability:
 			hasCapability = true
-		case name != "" && !slices.Contains(systemXattrs, name):
+		case name != "" && !isSystemXattr(name):
 			names = append(names, name)
 		}
 	}
