@@ -100,12 +100,16 @@ func TestMissingTargetIsMadeOnlyIfAsked(t *testing.T) {
 func TestForeignTargetsAreRefused(t *testing.T) {
 	other := Owner{JobID: "other", Job: json.RawMessage(`{}`)}
 	for name, spoil := range map[string]func(w *world){
-		"not empty":         func(w *world) { w.must(os.WriteFile(filepath.Join(w.dst, "precious"), nil, 0o644)) },
-		"an hour by hand":   func(w *world) { w.mkdir(filepath.Join(w.dst, "05")) },
-		"another job":       func(w *world) { w.run(Done); w.m.Owner = other },
-		"another source":    func(w *world) { w.run(Done); w.m.Source = w.TB.TempDir() },
-		"another machine":   func(w *world) { w.run(Done); w.edit("machine", "someone else's") },
-		"hour is a link":    func(w *world) { w.run(Done); w.must(os.Symlink(w.TB.TempDir(), filepath.Join(w.dst, "07"))); w.m.Dests[0].Hour = 7 },
+		"not empty":       func(w *world) { w.must(os.WriteFile(filepath.Join(w.dst, "precious"), nil, 0o644)) },
+		"an hour by hand": func(w *world) { w.mkdir(filepath.Join(w.dst, "05")) },
+		"another job":     func(w *world) { w.run(Done); w.m.Owner = other },
+		"another source":  func(w *world) { w.run(Done); w.m.Source = w.TB.TempDir() },
+		"another machine": func(w *world) { w.run(Done); w.edit("machine", "someone else's") },
+		"hour is a link": func(w *world) {
+			w.run(Done)
+			w.must(os.Symlink(w.TB.TempDir(), filepath.Join(w.dst, "07")))
+			w.m.Dests[0].Hour = 7
+		},
 		"a mark that lies":  func(w *world) { w.mkdir(filepath.Join(w.dst, "x")); w.mkdir(filepath.Join(w.dst, own)) },
 		"job over one-shot": func(w *world) { w.run(Done); w.m.Owner = Owner{JobID: "mine"} },
 	} {

@@ -315,7 +315,9 @@ func (r *run) close() {
 		d.close()
 	}
 	for _, t := range r.targets {
-		t.sweep()
+		if t.lock != nil {
+			t.sweep()
+		}
 		t.close()
 	}
 	if r.sources != nil {

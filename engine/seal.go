@@ -102,7 +102,7 @@ func (r *run) lastRead() time.Time {
 // proofs writes the manifest and the idx that the state is going to claim. A run
 // that changed nothing writes neither.
 func (r *run) proofs(d *dest, st *State) error {
-	if d.before.Content == Sealed && d.changes.Len() == 0 {
+	if d.before.Content == Sealed && !d.begun.Load() && d.changes.Len() == 0 {
 		return nil
 	}
 	if d.before.Content != Sealed {

@@ -236,3 +236,24 @@ func (w *world) index() map[string]index.Entry {
 	}
 	return all
 }
+
+// rewriteIndex changes one entry of the hour's idx.
+func (w *world) rewriteIndex(path string, e index.Entry) {
+	w.Helper()
+	name := filepath.Join(w.dst, own, slot(w.m.Dests[0].Hour)+".idx")
+	f, err := os.Open(name)
+	w.must(err)
+	defer f.Close()
+	info, err := f.Stat()
+	w.must(err)
+	r, err := index.NewReader(f, info.Size(), "idx")
+	w.must(err)
+	ch := index.NewChanges(w.m.Scratch)
+	defer ch.Close()
+	dir, base := split(path)
+	e.Name = base
+	w.must(ch.Add(index.Change{Located: index.Located{Dir: dir, Entry: e}}))
+	var b bytes.Buffer
+	w.must(mergeIndex(&b, ch, r, func(*index.Entry) {}))
+	w.must(os.WriteFile(name, b.Bytes(), 0o600))
+}
