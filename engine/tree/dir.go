@@ -121,7 +121,8 @@ func (d *Dir) one(op, name string, do func(handle, string) error) error {
 	return pathError(op, name, do(d.h, name))
 }
 
-// Readlink reads a link's target as it is stored.
+// Readlink reads a link's target as it is stored. Of a junction it begins with
+// \??\, by which Symlink makes a junction again.
 func (d *Dir) Readlink(name string) (string, error) {
 	if !component(name) {
 		return "", invalid("readlink", name)

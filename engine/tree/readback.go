@@ -92,7 +92,7 @@ func readAhead(f *os.File, size int64, pass func(int) error, piece func([]byte) 
 // startReading asks for one piece. A file of one piece is not worth a goroutine.
 func startReading(f *os.File, off int64, n int, alone bool) reading {
 	r := reading{pieces.Get().(*[]byte), n, make(chan error, 1)}
-	read := func() { r.done <- readPiece(f, (*r.buf), off, n) }
+	read := func() { r.done <- readPiece(f, *r.buf, off, n) }
 	if alone {
 		read()
 	} else {

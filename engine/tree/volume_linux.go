@@ -109,8 +109,8 @@ func superblockUUID(h handle) string {
 }
 
 // btrfsUUID asks BTRFS_IOC_FS_INFO of linux/btrfs.h, _IOR(0x94, 31, struct
-// btrfs_ioctl_fs_info_args): btrfs does not answer the other call, and its fsid is another
-// for each subvolume.
+// btrfs_ioctl_fs_info_args): btrfs does not answer the other call, and its fsid
+// is another for each subvolume.
 func btrfsUUID(h handle) string {
 	var info struct {
 		maxID, devices uint64
