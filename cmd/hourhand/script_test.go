@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
 			"await":     await,
+			"until":     until,
 			"interrupt": interrupt,
 			"fill":      fill,
 			"age":       age,
@@ -100,6 +101,21 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s did not come", args[0])
+}
+
+// until REGEXP COMMAND...: repeats the command until it prints that.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP COMMAND...")
+	}
+	re := regexp.MustCompile(args[0])
+	for end := time.Now().Add(awaitLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		if re.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("%s was not printed", args[0])
 }
 
 // interrupt WHEN CODE COMMAND...: starts the command, interrupts it as Ctrl-C
