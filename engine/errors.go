@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"syscall"
+
+	"github.com/hourhand/hourhand/engine/tree"
 )
 
 // fileError is trouble with one file on its way to a Problem.
@@ -62,6 +64,8 @@ func writeErr(err error) error {
 		return fileErr(CauseTooLarge, "too large for the target's file system: %w", err)
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return fileErr(CauseName, "the name is too long for the target: %w", err)
+	case errors.Is(err, tree.ErrName):
+		return fileErr(CauseName, "the target's file system refuses this name: %w", err)
 	case errors.Is(err, fs.ErrPermission):
 		return fileErr(CausePermission, "no right to write it at the target: %w", err)
 	}

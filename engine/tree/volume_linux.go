@@ -87,7 +87,7 @@ func volumeID(h handle, m mountInfo, st unix.Statfs_t) string {
 		return id
 	}
 	// These make the fsid of their UUID; xfs and FAT make it of the device number.
-	if slices.Contains([]string{"ext2", "ext3", "ext4", "zfs"}, m.fileSystem) {
+	if slices.Contains([]string{"ext2", "ext3", "ext4", "zfs"}, m.fileSystem) && st.Fsid.Val != [2]int32{} {
 		return fmt.Sprintf("%08x%08x", uint32(st.Fsid.Val[0]), uint32(st.Fsid.Val[1]))
 	}
 	return ""
@@ -102,8 +102,8 @@ func superblockUUID(h handle) string {
 	}
 	const getFSUUID = 2<<30 | unsafe.Sizeof(id)<<16 | 0x15<<8
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(h), getFSUUID, uintptr(unsafe.Pointer(&id)))
-	if errno != 0 || id.length == 0 || int(id.length) > len(id.bytes) {
-		return ""
+	if errno != 0 || int(id.length) > len(id.bytes) || id.bytes == [16]byte{} {
+		return "" // a file system made without a UUID is like any other of its kind
 	}
 	return formatUUID(id.bytes[:id.length])
 }
