@@ -15,6 +15,9 @@ import (
 //go:embed *.css *.js icons/*.svg vendor/htmx-4.0.1/*.js
 var files embed.FS
 
+//go:embed icons/*.png icons/*.ico
+var trayIcons embed.FS
+
 // Asset is one file as it is served.
 type Asset struct {
 	Type string // content type
@@ -73,4 +76,20 @@ func URL(name string) string {
 func Find(served string) (Asset, bool) {
 	a, ok := assets[served]
 	return a, ok
+}
+
+// TrayIcon is a tray icon: "idle", "running", "paused", "failed" or "look", which
+// differ by shape as well as by colour; the same drawings as icons/NAME.svg. png
+// is 64 pixels wide, for Linux and macOS; ico holds 16 to 48 pixels, for Windows.
+// It panics for another name.
+func TrayIcon(name string) (png, ico []byte) {
+	png, err := trayIcons.ReadFile("icons/" + name + ".png")
+	if err != nil {
+		panic(err)
+	}
+	ico, err = trayIcons.ReadFile("icons/" + name + ".ico")
+	if err != nil {
+		panic(err)
+	}
+	return png, ico
 }

@@ -132,10 +132,10 @@ func about(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
 		return "a few seconds"
-	case d < time.Minute:
+	case d < 55*time.Second:
 		return fmt.Sprintf("about %d"+hardSpace+"s", int(d.Round(10*time.Second).Seconds()))
 	case d < 90*time.Minute:
-		return fmt.Sprintf("about %d"+hardSpace+"min", int(math.Ceil(d.Minutes())))
+		return fmt.Sprintf("about %d"+hardSpace+"min", int(math.Ceil(d.Minutes()-0.1)))
 	}
 	return fmt.Sprintf("about %d"+hardSpace+"h %d"+hardSpace+"min", int(d.Hours()), int(d.Minutes())%60)
 }

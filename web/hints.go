@@ -141,7 +141,7 @@ var hints = map[string]hint{
 		Text:    "Perhaps a hourhand mirror or verify that was started by hand, or another computer. It will be tried again at the next hour.",
 		Actions: []actionKind{actRetry},
 	},
-	"lost": {
+	"target-lost": {
 		Title:   "The drive was lost during the run",
 		Short:   "drive lost",
 		Text:    "It was unplugged, became read-only or reported an error when it was asked to keep what was written: it may be failing. The hour does not count as a copy until it has run again; the other hours are as they were.",
@@ -153,10 +153,44 @@ var hints = map[string]hint{
 		Text:    "Nothing runs while Hourhand is paused. When you resume, the newest hour that was skipped runs at once.",
 		Actions: []actionKind{actResume},
 	},
-	"missed": {
-		Title:   "Missed",
-		Short:   "missed",
-		Text:    "The computer slept, was switched off, or was busy with an older run at that time. The newest missed hour runs by itself.",
-		Actions: nil,
+	"files": {
+		Title:   "Some files had problems",
+		Short:   "some files",
+		Text:    "All other files are in the copy. The older copies of these files are kept.",
+		Actions: []actionKind{actProblems, actRetry},
+	},
+	"edited": {
+		Title:   "Files of the copy were changed",
+		Short:   "copy was changed",
+		Text:    "Somebody or some program changed, added or removed files in the hour's folder after Hourhand had sealed it. The next run for this hour puts it right; files that are not ours are moved to .hourhand/found.",
+		Actions: []actionKind{actProblems, actRetry},
+	},
+	"usage": {
+		Title:   "The job's settings do not fit together",
+		Short:   "check settings",
+		Text:    "Nothing was done. Open the settings of the job: what is wrong stands beside its field.",
+		Actions: []actionKind{actEdit},
+	},
+	"cancelled": {
+		Title:   "Stopped by hand",
+		Short:   "stopped",
+		Text:    "What was copied until then is whole, file by file. The next run goes on from there.",
+		Actions: []actionKind{actRetry},
+	},
+	"stopped": {
+		Title:   "Ended with Hourhand or the computer",
+		Short:   "interrupted",
+		Text:    "Hourhand or the computer stopped during the run. Each file is whole: as it was, or as it became. The next run goes on from there.",
+		Actions: []actionKind{actRetry},
+	},
+	"asleep": {
+		Title: "Missed",
+		Short: "missed",
+		Text:  "The computer slept or was switched off at that time. The newest missed hour runs by itself.",
+	},
+	"replaced": {
+		Title: "Missed",
+		Short: "missed",
+		Text:  "An older run was still at work at that time, and then a newer hour was due.",
 	},
 }

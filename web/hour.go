@@ -86,7 +86,7 @@ func (s *Server) hourPage(st agent.Status, id, text string) (hourView, error) {
 		return v, err
 	}
 	v.Facts = hourFacts(h, runs, now)
-	v.Runs = runsView{Title: "This hour before", Rows: runRows(runs, now), Empty: "No run has written this hour yet."}
+	v.Runs = runsView{Title: "This hour before", Rows: runRows(runs, now), OneHour: true, Empty: "No run has written this hour yet."}
 	return v, nil
 }
 

@@ -53,7 +53,8 @@ type hourRow struct {
 type runsView struct {
 	Title   string
 	Rows    []runRow
-	ShowJob bool
+	ShowJob bool // rows of several jobs
+	OneHour bool // all rows are of one hour
 	Empty   string
 }
 

@@ -26,7 +26,7 @@ type jobFormView struct {
 	Action string
 	Back   string
 	Delete string
-	Error  *fieldError
+	Errors formErrors
 	Field  formFields
 	Times  []choiceView
 	Modes  []choiceView
@@ -34,11 +34,18 @@ type jobFormView struct {
 	Paces  []choiceView
 }
 
-// fieldError is the one thing to be put right before a form is taken.
-type fieldError struct{ Field, Text string }
+// formErrors is what is to be put right before a form is taken.
+type formErrors []wireField
 
-// Of tells whether the error is about a field; templates ask.
-func (e *fieldError) Of(field string) bool { return e != nil && e.Field == field }
+// Of is what is wrong with a field, or ""; templates ask.
+func (e formErrors) Of(field string) string {
+	for _, one := range e {
+		if one.Field == field {
+			return one.Text
+		}
+	}
+	return ""
+}
 
 // formFields is what stands in the fields.
 type formFields struct {
@@ -76,7 +83,7 @@ func (s *Server) saveJob(w http.ResponseWriter, r *http.Request) {
 		_, warnings, err = s.agent.SaveJob(changed)
 	}
 	if err != nil {
-		s.page(w, http.StatusUnprocessableEntity, "jobform", s.formOf(job, typed, fieldErrorOf(err)))
+		s.page(w, http.StatusUnprocessableEntity, "jobform", s.formOf(job, typed, formErrorsOf(err)))
 		return
 	}
 	if len(warnings) == 0 {
@@ -99,18 +106,27 @@ func (s *Server) jobWithWarnings(w http.ResponseWriter, r *http.Request, id stri
 	s.page(w, http.StatusOK, "job", v)
 }
 
-// fieldErrorOf is what a form shows of an error; one about no field in
-// particular stands above all of them.
-func fieldErrorOf(err error) *fieldError {
-	_, wire := toWire(err)
-	return &fieldError{Field: wire.Field, Text: capital(visible(wire.Text))}
+// formErrorsOf is what a form shows of an error; one about no field in particular
+// stands above all of them.
+func formErrorsOf(err error) formErrors {
+	if err == nil {
+		return nil
+	}
+	list := formErrors{}
+	for _, f := range agent.FieldErrors(err) {
+		list = append(list, wireField{f.Field, capital(visible(f.Text))})
+	}
+	if len(list) == 0 {
+		list = append(list, wireField{"", capital(visible(sentence(err)))})
+	}
+	return list
 }
 
-func (s *Server) formOf(job store.Job, f formFields, wrong *fieldError) jobFormView {
+func (s *Server) formOf(job store.Job, f formFields, wrong formErrors) jobFormView {
 	at := jobURL(job.ID)
 	return jobFormView{
 		chrome: s.chromeOf(s.status(), "Edit "+visible(job.Name), "", "page"),
-		Name:   visible(job.Name), Action: at + "/edit", Back: at, Delete: at + "/delete", Error: wrong, Field: f,
+		Name:   visible(job.Name), Action: at + "/edit", Back: at, Delete: at + "/delete", Errors: wrong, Field: f,
 		Times: choose(f.time,
 			choiceView{Value: everyHour, Label: "Every hour", Say: "24 copies, one for each hour"},
 			choiceView{Value: workingHours, Label: "From 8 to 20", Say: "an hour's copy stays until the next day"},

@@ -230,7 +230,7 @@ func (s *Server) noticesOf(st agent.Status) []noticeView {
 
 func noticeOf(j agent.JobStatus, now time.Time) (noticeView, bool) {
 	name, h := visible(j.Job.Name), hintFor(j.Cause)
-	n := noticeView{Class: "bad", Text: capital(visible(j.Reason)), More: h.Text}
+	n := noticeView{Class: "bad", Text: stopped(capital(visible(j.Reason))), More: h.Text}
 	switch j.State {
 	case agent.Failed:
 		n.Lead = name + ", " + failedAt(j, now) + lowerFirst(h.Title) + "."
@@ -241,22 +241,23 @@ func noticeOf(j agent.JobStatus, now time.Time) (noticeView, bool) {
 		n.Class, n.Lead = "warn", name+" waits for you."
 		n.Actions = actionsFor(j, h.Actions)
 	case agent.NoDrive:
-		n.Lead, n.Text, n.More = name+": the drive is not connected.", capital(missedOf(j, ""))+dot(j.Missed > 0), hintFor("target-missing").Text
+		n.Lead, n.Text, n.More = name+": the drive is not connected.", stopped(missedOf(j, "")), hintFor(agent.CauseNoTarget).Text
 		n.Actions = []actionView{{Label: "Choose another drive", Href: jobURL(j.Job.ID) + "/edit"}}
 	case agent.NoSource:
-		n.Lead, n.More = name+": stopped for safety.", hintFor("source-missing").Text
-		n.Actions = actionsFor(j, hintFor("source-missing").Actions)
+		n.Lead, n.More = name+": stopped for safety.", hintFor(agent.CauseNoSource).Text
+		n.Actions = actionsFor(j, hintFor(agent.CauseNoSource).Actions)
 	default:
 		return n, false
 	}
 	return n, true
 }
 
-func dot(on bool) string {
-	if on {
-		return "."
+// stopped ends a sentence, if there is one.
+func stopped(text string) string {
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
 	}
-	return ""
+	return text + "."
 }
 
 func partialNotice(j agent.JobStatus, now time.Time) noticeView {
@@ -287,6 +288,9 @@ func cardOf(j agent.JobStatus, st agent.Status, open bool) cardView {
 	if !open {
 		c.Strip, c.StripSay = stripOf(j, now)
 		c.Line = lineOf(j, st)
+		for i := range c.Actions {
+			c.Actions[i].Primary = false // one thing to do first is enough, and that is the open card's
+		}
 		return c
 	}
 	c.Ring = ringOf(j, now, centreOf(j, st.Pause, now))
@@ -321,8 +325,12 @@ func stripOf(j agent.JobStatus, now time.Time) ([]stripCell, string) {
 	return cells, summaryOf(tally, nextHour(j, now))
 }
 
+// lineOf is a closed card's sentence.
 func lineOf(j agent.JobStatus, st agent.Status) string {
 	c := centreOf(j, st.Pause, st.Now)
+	if j.State == agent.Idle {
+		return "Newest verified copy " + c[0] + ", " + c[2]
+	}
 	return strings.Join(slices.DeleteFunc(c[:], func(s string) bool { return s == "" }), ", ")
 }
 
@@ -339,7 +347,7 @@ func factsOf(j agent.JobStatus, now time.Time) []numberView {
 		h := j.Board[j.NewestHour]
 		facts = append(facts, numberView{"Files", count(h.Files.Files)}, numberView{"Size of one copy", size(h.Files.Bytes)})
 		if !h.Oldest.IsZero() {
-			facts = append(facts, numberView{"Every file read back since", moment(now, h.Oldest)})
+			facts = append(facts, numberView{"All read back since", moment(now, h.Oldest)})
 		}
 	}
 	if j.Last != nil && j.Last.Outcome == store.Done {

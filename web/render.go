@@ -76,8 +76,12 @@ func sentence(err error) string {
 		return "Nothing waits for your approval any more."
 	case errors.Is(err, agent.ErrOtherPlan):
 		return "The list has changed since it was shown to you. Look at it again."
+	case errors.Is(err, agent.ErrPaused):
+		return "Hourhand is paused. Resume first."
+	case errors.Is(err, agent.ErrStopped):
+		return "Hourhand is stopping."
 	}
-	return err.Error() + "."
+	return stopped(strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 // flash puts a sentence above the page from which a button was pressed.

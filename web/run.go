@@ -15,6 +15,7 @@ import (
 // runView is the page of one run: its report.
 type runView struct {
 	chrome
+	Heading  string
 	Name     string
 	JobHref  string
 	HH       string
@@ -75,8 +76,8 @@ func (s *Server) runPage(st agent.Status, id string) (runView, error) {
 	}
 	now := st.Now
 	v := runView{
-		chrome: s.chromeOf(st, runTitle(r), "", "run/"+id),
-		Name:   visible(r.JobName), JobHref: jobURL(r.Job), Badge: outcomeBadge(r.Outcome), Reason: capital(visible(r.Reason)),
+		chrome: s.chromeOf(st, runTitle(r, now), "", "run/"+id), Heading: runHeading(r, now),
+		Name: visible(r.JobName), JobHref: jobURL(r.Job), Badge: outcomeBadge(r.Outcome), Reason: stopped(capital(visible(r.Reason))),
 		Facts: runFacts(r, now), Counts: countsOf(r), Proof: proofOf(r.Verified), Problems: groupProblems(problems),
 	}
 	if r.Hour >= 0 {
@@ -95,11 +96,20 @@ func (s *Server) runPage(st agent.Status, id string) (runView, error) {
 	return v, nil
 }
 
-func runTitle(r store.Run) string {
-	if r.Hour < 0 {
-		return "Run of " + visible(r.JobName)
+func runTitle(r store.Run, now time.Time) string {
+	return visible(r.JobName) + ", " + lowerFirst(runHeading(r, now)) + ": " + lowerFirst(outcomeBadge(r.Outcome).Text)
+}
+
+// runHeading is "Run of 13:00", "Run by hand, 13:52", "Verification, 13:52".
+func runHeading(r store.Run, now time.Time) string {
+	at := moment(now, whenOf(r))
+	switch {
+	case r.Trigger == "verify":
+		return "Verification, " + at
+	case r.Due.IsZero():
+		return "Run by hand, " + at
 	}
-	return "Hour " + hh(r.Hour) + " of " + visible(r.JobName) + ": " + lowerFirst(outcomeBadge(r.Outcome).Text)
+	return "Run of " + at
 }
 
 // now adds what depends on the present: progress, the plan that still waits, and

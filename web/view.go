@@ -254,10 +254,16 @@ func actionsFor(j agent.JobStatus, kinds []actionKind) []actionView {
 	return list
 }
 
-// approveActions shows the list before it can be approved.
+// approveActions lead to the list, which must be seen before it can be approved.
+// Another drive than before has no list.
 func approveActions(j agent.JobStatus) []actionView {
-	if j.Plan == nil || j.Last == nil {
+	switch {
+	case j.Last == nil:
 		return nil
+	case len(j.Last.Plan) > 0:
+		return []actionView{{Label: "See the list", Href: runURL(j.Last.ID) + "#plan", Primary: true}}
+	case j.Cause == agent.CauseVolume:
+		return []actionView{{Label: "Take this drive from now on", Post: jobURL(j.Job.ID) + "/approve", Name: "plan", Value: "drive", Busy: "Starting…"}}
 	}
-	return []actionView{{Label: "See the list", Href: runURL(j.Last.ID) + "#plan"}}
+	return nil
 }

@@ -63,12 +63,18 @@ type pauseRequest struct {
 // wireError is an error on its way: its sentence for a person, and a code from
 // which the client makes an error that callers can test for.
 type wireError struct {
-	Code  string `json:"code"`
-	Text  string `json:"error"`
-	Field string `json:"field,omitempty"`
+	Code   string      `json:"code"`
+	Text   string      `json:"error"`
+	Fields []wireField `json:"fields,omitempty"`
 }
 
-const codeField = "field"
+// wireField is an agent.FieldError.
+type wireField struct {
+	Field string `json:"field"`
+	Text  string `json:"error"`
+}
+
+const codeFields = "fields"
 
 // sentinels are the errors that keep their identity across the API.
 var sentinels = []struct {
@@ -80,14 +86,20 @@ var sentinels = []struct {
 	{"no-run", agent.ErrNoRun, http.StatusConflict},
 	{"not-held", agent.ErrNotHeld, http.StatusConflict},
 	{"other-plan", agent.ErrOtherPlan, http.StatusConflict},
+	{"paused", agent.ErrPaused, http.StatusConflict},
+	{"stopping", agent.ErrStopped, http.StatusServiceUnavailable},
 	{"not-found", store.ErrNotFound, http.StatusNotFound},
 }
 
 // toWire tells how an error crosses, and with which status. An error that no
 // caller branches on is the agent's trouble: 500.
 func toWire(err error) (int, wireError) {
-	if field, ok := errors.AsType[*agent.FieldError](err); ok {
-		return http.StatusUnprocessableEntity, wireError{Code: codeField, Text: field.Text, Field: field.Field}
+	var fields []wireField
+	for _, f := range agent.FieldErrors(err) {
+		fields = append(fields, wireField{f.Field, f.Text})
+	}
+	if fields != nil {
+		return http.StatusUnprocessableEntity, wireError{Code: codeFields, Text: err.Error(), Fields: fields}
 	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {
@@ -99,8 +111,12 @@ func toWire(err error) (int, wireError) {
 
 // err is what toWire was given, as far as a caller can tell.
 func (w wireError) err() error {
-	if w.Code == codeField {
-		return &agent.FieldError{Field: w.Field, Text: w.Text}
+	var all []error
+	for _, f := range w.Fields {
+		all = append(all, &agent.FieldError{Field: f.Field, Text: f.Text})
+	}
+	if all != nil {
+		return errors.Join(all...)
 	}
 	for _, s := range sentinels {
 		if w.Code == s.code {

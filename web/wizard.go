@@ -45,9 +45,9 @@ var stepNames = []string{"What", "Where to", "When", "Leave out", "Start"}
 // wizardView is one step.
 type wizardView struct {
 	chrome
-	Step  int
-	Steps []stepView
-	Error *fieldError
+	Step   int
+	Steps  []stepView
+	Errors formErrors
 
 	Folders []folderView // step 1
 	Drives  []driveView  // step 2
@@ -115,7 +115,7 @@ func (s *Server) wizardStep(w http.ResponseWriter, r *http.Request) {
 		err = s.store.SetSetting(settingDraft, d)
 	}
 	if err != nil {
-		s.showStep(w, http.StatusUnprocessableEntity, d, step, "", fieldErrorOf(err))
+		s.showStep(w, http.StatusUnprocessableEntity, d, step, "", formErrorsOf(err))
 		return
 	}
 	http.Redirect(w, r, "/jobs/new?"+next.Encode(), http.StatusSeeOther)
@@ -179,7 +179,7 @@ func (d *draft) check(step int) error {
 }
 
 // showStep renders a step, or the first one that is not answered yet.
-func (s *Server) showStep(w http.ResponseWriter, status int, d draft, step int, dir rawPath, wrong *fieldError) {
+func (s *Server) showStep(w http.ResponseWriter, status int, d draft, step int, dir rawPath, wrong formErrors) {
 	step = min(max(step, stepWhat), stepSure)
 	switch {
 	case len(d.Folders) == 0:
@@ -189,7 +189,7 @@ func (s *Server) showStep(w http.ResponseWriter, status int, d draft, step int, 
 	}
 	v := wizardView{
 		chrome: s.chromeOf(s.status(), "New copy: "+stepNames[step-1], "", "page"),
-		Step:   step, Error: wrong, Home: places()[0].Value,
+		Step:   step, Errors: wrong, Home: places()[0].Value,
 	}
 	for i, name := range stepNames {
 		state := map[bool]string{true: "done"}[i+1 < step]
@@ -219,6 +219,9 @@ func (s *Server) fillStep(v *wizardView, d draft, dir rawPath) {
 		}
 		v.Sure = sureSentence(d, names)
 	}
+	if dir == "" && len(v.Folders) == 0 {
+		dir, _ = parseRawPath(v.Home) // ours
+	}
 	if dir != "" && v.Step <= stepWhere {
 		v.Browse = browse(dir)
 	}
@@ -247,7 +250,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, d draft, start b
 	for len(d.Folders) > 0 {
 		job, err := s.createOne(d)
 		if err != nil {
-			s.showStep(w, http.StatusUnprocessableEntity, d, stepSure, "", fieldErrorOf(err))
+			s.showStep(w, http.StatusUnprocessableEntity, d, stepSure, "", formErrorsOf(err))
 			return
 		}
 		d.Folders = d.Folders[1:]
