@@ -12,7 +12,7 @@ import (
 func TestPauseHoldsARunAndSkipsDues(t *testing.T) {
 	inWorld(t, date(t, "UTC", "2026-06-01 10:30"), func(w *world) {
 		j := w.job("Photos", "0 * * * *", "usb")
-		w.engine.takes = 10 * time.Minute
+		w.engine.edit(func() { w.engine.takes = 10 * time.Minute })
 		w.sleep(35 * time.Minute) // 11:05
 		if err := w.Pause(time.Time{}); err != nil {
 			t.Fatal(err)
@@ -82,8 +82,8 @@ func TestPauseSurvivesARestart(t *testing.T) {
 func TestPauseSkipsADueThatWaits(t *testing.T) {
 	inWorld(t, date(t, "UTC", "2026-06-01 10:30"), func(w *world) {
 		j := w.job("Photos", "0 * * * *", "usb")
-		w.engine.takes = 90 * time.Minute // 11:00 to 12:30
-		w.sleep(100 * time.Minute)        // 12:10: 12:00 waits
+		w.engine.edit(func() { w.engine.takes = 90 * time.Minute }) // 11:00 to 12:30
+		w.sleep(100 * time.Minute)                                  // 12:10: 12:00 waits
 		if err := w.Pause(time.Time{}); err != nil {
 			t.Fatal(err)
 		}

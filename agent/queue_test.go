@@ -59,7 +59,7 @@ func TestStartByHand(t *testing.T) {
 		if err != nil || got.Hour != 10 || !got.Due.IsZero() || got.Trigger != "hand" {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		if m := w.engine.begun[0]; m.Profile != engine.ProfileNormal || m.RunID != id {
+		if m := w.engine.orders()[0]; m.Profile != engine.ProfileNormal || m.RunID != id {
 			t.Errorf("the engine was asked for %+v", m)
 		}
 		if _, err := w.Start(j.ID, 24); err == nil {
@@ -70,7 +70,7 @@ func TestStartByHand(t *testing.T) {
 		}
 		w.sleep(time.Hour) // a run by hand satisfies no schedule
 		w.want("records", w.records(j), "by hand done hand 10", "01T11:00Z done schedule 11")
-		if m := w.engine.begun[1]; m.Profile != engine.ProfileGentle {
+		if m := w.engine.orders()[1]; m.Profile != engine.ProfileGentle {
 			t.Errorf("a scheduled run has profile %v, want gentle", m.Profile)
 		}
 	})
@@ -95,8 +95,8 @@ func TestFillRecordsEachHour(t *testing.T) {
 		if board[7].SealedBy != id || board[3].SealedBy != id+"-03" || board[4].SealedBy != "" {
 			t.Errorf("sealed by %q, %q", board[7].SealedBy, board[3].SealedBy)
 		}
-		if len(w.engine.begun) != 1 {
-			t.Errorf("%d readings of the source, want one", len(w.engine.begun))
+		if len(w.engine.orders()) != 1 {
+			t.Errorf("%d readings of the source, want one", len(w.engine.orders()))
 		}
 		if _, err := w.Fill(j.ID, []int{1, 1}); err == nil {
 			t.Error("an hour given twice was accepted")
@@ -123,8 +123,8 @@ func TestCancel(t *testing.T) {
 			}
 		}
 		w.sleep(time.Hour)
-		if len(w.engine.begun) != 1 {
-			t.Errorf("%d runs began, want one", len(w.engine.begun))
+		if len(w.engine.orders()) != 1 {
+			t.Errorf("%d runs began, want one", len(w.engine.orders()))
 		}
 		if got := w.of(one).Board[10]; got.Content != string(engine.Mixed) {
 			t.Errorf("the board calls a half-way hour %q", got.Content)
@@ -226,8 +226,8 @@ func TestNothingBeginsWithoutARecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if _, err := w.Wait(w.t.Context(), id); err == nil || len(w.engine.begun) != 0 {
-			t.Errorf("err %v, %d runs began", err, len(w.engine.begun))
+		if _, err := w.Wait(w.t.Context(), id); err == nil || len(w.engine.orders()) != 0 {
+			t.Errorf("err %v, %d runs began", err, len(w.engine.orders()))
 		}
 		if got := w.of(j); got.State != Failed || got.Reason == "" {
 			t.Errorf("state %v, reason %q", got.State, got.Reason)

@@ -36,7 +36,8 @@ func inWorld(t *testing.T, start time.Time, test func(w *world)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, engine: newPlay(), dir: dir, zone: start.Location(), step: new(atomic.Int64)}
+		w := &world{t: t, dir: dir, zone: start.Location(), step: new(atomic.Int64)}
+		w.engine = newPlay(w.clock)
 		w.step.Store(int64(start.Sub(time.Now())))
 		w.start(Config{})
 		defer func() { w.stop() }()
@@ -149,6 +150,7 @@ func (w *world) last(j store.Job) store.Run {
 // play is an engine that copies nothing. Its runs take their time, obey gate and
 // context, and seal their hours.
 type play struct {
+	clock   func() time.Time
 	mu      sync.Mutex
 	takes   time.Duration // of a run, pauses not counted
 	begun   []engine.Mirror
@@ -165,8 +167,9 @@ type play struct {
 	remarks int
 }
 
-func newPlay() *play {
+func newPlay(clock func() time.Time) *play {
 	return &play{
+		clock: clock,
 		takes: time.Minute, missing: map[string]bool{}, unowned: map[string]bool{},
 		drives: map[string]string{}, states: map[string]*[25]engine.State{},
 	}
@@ -190,6 +193,13 @@ func (p *play) edit(change func()) {
 	change()
 }
 
+// orders are those of the runs that began.
+func (p *play) orders() []engine.Mirror {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.begun)
+}
+
 // dues lists the dues and hours of the runs that began.
 func (p *play) dues(zone *time.Location) (list []string) {
 	p.mu.Lock()
@@ -207,7 +217,7 @@ func (p *play) run(ctx context.Context, m engine.Mirror, notify func(engine.Prog
 	p.most = max(p.most, p.working)
 	takes := p.takes
 	p.mu.Unlock()
-	started := time.Now()
+	started := p.clock()
 	err := work(ctx, m.Gate, takes, notify)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,7 +247,7 @@ func work(ctx context.Context, gate *engine.Gate, takes time.Duration, notify fu
 }
 
 func (p *play) conclude(m engine.Mirror, d engine.Dest, started time.Time, err error) engine.Report {
-	rep := engine.Report{Dest: d, RunID: m.RunID, Outcome: engine.Done, Started: started, Ended: time.Now(), Sealed: true, Changed: true, Copied: engine.Count{Files: 1, Bytes: 10}}
+	rep := engine.Report{Dest: d, RunID: m.RunID, Outcome: engine.Done, Started: started, Ended: p.clock(), Sealed: true, Changed: true, Copied: engine.Count{Files: 1, Bytes: 10}}
 	if p.report != nil && err == nil {
 		err = p.report(m, &rep)
 	}
@@ -282,7 +292,7 @@ func (p *play) verify(ctx context.Context, h engine.Hour, notify func(engine.Pro
 	if audit != nil {
 		return audit(h)
 	}
-	return engine.Audit{Dest: h.Dest, Content: engine.Sealed, Equal: engine.Count{Files: 1, Bytes: 10}, Ended: time.Now()}, nil
+	return engine.Audit{Dest: h.Dest, Content: engine.Sealed, Equal: engine.Count{Files: 1, Bytes: 10}, Ended: p.clock()}, nil
 }
 
 func (p *play) check(m engine.Mirror) error {
