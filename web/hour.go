@@ -52,7 +52,7 @@ func (s *Server) hour(w http.ResponseWriter, r *http.Request) {
 // parseHour takes exactly "00" to "23".
 func parseHour(text string) (int, error) {
 	hour, err := strconv.Atoi(text)
-	if err != nil || len(text) != 2 || hour < 0 || hour > 23 {
+	if err != nil || text != hh(hour) || hour > 23 {
 		return 0, fmt.Errorf("hour %q: %w", text, store.ErrNotFound)
 	}
 	return hour, nil

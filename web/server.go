@@ -103,13 +103,14 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	streams, endStreams := context.WithCancel(context.Background())
 	defer endStreams()
 	srv := &http.Server{
-		Handler:           s.routes(),
-		ReadHeaderTimeout: 5 * time.Second,
-		IdleTimeout:       60 * time.Second,
-		MaxHeaderBytes:    28 << 10, // net/http adds 4 KB of slack: 32 KB
-		ConnContext:       s.admit,
-		BaseContext:       func(net.Listener) context.Context { return streams },
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		Handler:                      s.routes(),
+		ReadHeaderTimeout:            5 * time.Second,
+		IdleTimeout:                  60 * time.Second,
+		MaxHeaderBytes:               28 << 10, // net/http adds 4 KB of slack: 32 KB
+		ConnContext:                  s.admit,
+		BaseContext:                  func(net.Listener) context.Context { return streams },
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" too meets the guard
+		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	srv.RegisterOnShutdown(endStreams)
 
