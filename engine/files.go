@@ -14,6 +14,9 @@ import (
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
+// fsync is a variable so that a test can show that power cuts find it missing.
+var fsync = (*os.File).Sync
+
 // maxSmall bounds what is read whole into memory of a file in .hourhand: hostile
 // input on a foreign drive. A mark with its job is a few KB.
 const maxSmall = 4 << 20
@@ -68,7 +71,7 @@ func stageDurable(d *tree.Dir, name string, fill func(*os.File) error) (err erro
 		f.Close()
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := fsync(f); err != nil {
 		f.Close()
 		return err
 	}
@@ -84,7 +87,7 @@ func syncFolder(d *tree.Dir) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !cannotSync(err) {
+	if err := fsync(f); err != nil && !cannotSync(err) {
 		return err
 	}
 	return nil

@@ -36,7 +36,7 @@ func openIntents(d *tree.Dir, name string) (*intents, error) {
 	n := &intents{f: f}
 	err = n.inherit(d, name)
 	if err == nil {
-		err = f.Sync()
+		err = fsync(f)
 	}
 	if err == nil {
 		err = d.Rename(tmp, d, name)

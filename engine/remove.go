@@ -59,7 +59,7 @@ func (r *run) removeSome(ctx context.Context, d *dest, some []removal) error {
 	if err := d.next.add(lines); err != nil {
 		return writeError(err)
 	}
-	if err := d.sync(ctx); err != nil {
+	if err := r.barrier(ctx, d); err != nil {
 		return err
 	}
 	for _, x := range some {

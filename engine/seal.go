@@ -30,7 +30,7 @@ func (r *run) seal(ctx context.Context, d *dest) error {
 		return err
 	}
 	if d.begun.Load() {
-		if err := d.sync(ctx); err != nil {
+		if err := r.barrier(ctx, d); err != nil {
 			return err
 		}
 	}

@@ -185,7 +185,7 @@ func (r *run) clear(ctx context.Context, d *dest) error {
 		return nil
 	}
 	if d.begun.Load() {
-		if err := d.sync(ctx); err != nil {
+		if err := r.barrier(ctx, d); err != nil {
 			return err
 		}
 	}
