@@ -64,7 +64,9 @@ type Agent struct {
 	seen    time.Time // the wall clock when the loop last looked
 	stopped bool
 
-	work sync.WaitGroup // goroutines of Run
+	runs    sync.WaitGroup // goroutines at work on requests
+	looks   sync.WaitGroup // goroutines that look at drives or tidy up
+	trimmed time.Time      // when the history was last trimmed; of the loop
 }
 
 // doors are the calls into package engine. Tests put their own in place.
@@ -133,6 +135,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		a.tick()
 		a.dispatch(ctx)
+		a.trim()
 		nap := time.NewTimer(a.nap())
 		select {
 		case <-ctx.Done():
@@ -142,8 +145,23 @@ func (a *Agent) Run(ctx context.Context) error {
 		nap.Stop()
 	}
 	a.stop()
-	a.work.Wait()
+	a.runs.Wait()
+	a.waitForLooks()
 	return nil
+}
+
+// waitForLooks gives the goroutines that only look a moment to end: one that
+// asks a dead network drive must not keep the machine from shutting down.
+func (a *Agent) waitForLooks() {
+	ended := make(chan struct{})
+	go func() {
+		a.looks.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Second):
+	}
 }
 
 // stop lets nothing begin any more. Dues that wait are neither run nor recorded:
@@ -160,6 +178,19 @@ func (a *Agent) stop() {
 		}
 		a.dismiss(r, store.Cancelled, CauseStopped, "Hourhand was stopped before this run began")
 	}
+}
+
+// trim applies the store's retention once a day.
+func (a *Agent) trim() {
+	if a.config.ByHand || !a.trimmed.IsZero() && time.Since(a.trimmed) < 24*time.Hour {
+		return
+	}
+	a.trimmed = time.Now()
+	a.looks.Go(func() {
+		if err := a.config.Store.Trim(); err != nil {
+			a.log.Error("history cannot be trimmed", "error", err)
+		}
+	})
 }
 
 // nudge makes the loop look again.

@@ -1,6 +1,9 @@
 package agent
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // An approval is kept until a run of the job is sealed, or another list is held:
 // so one serves all hours for the same change, and nothing later.
@@ -37,8 +40,12 @@ func (a *Agent) Approve(job, plan string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	id, err := a.want(j.ID, &request{trigger: triggerApprove, hours: []int{h.last.Hour}, due: h.last.Due})
+	if err != nil {
+		return "", errors.Join(err, a.forget(settingApproved(j.ID)))
+	}
 	a.log.Info("approved", "job", j.Name, "run", h.last.ID)
-	return a.want(j.ID, &request{trigger: triggerApprove, hours: []int{h.last.Hour}, due: h.last.Due})
+	return id, nil
 }
 
 // forget removes a setting, if it is set.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hourhand/hourhand/engine"
@@ -31,13 +32,13 @@ const shownSpeeds = 60
 // engine share what came after them.
 func (s *speedometer) add(now time.Time, copied int64) []float64 {
 	if s.since.IsZero() {
-		s.since, s.bytes = now, copied
+		s.since, s.bytes, s.speeds = now, copied, []float64{}
 	}
 	if passed := now.Sub(s.since); passed >= time.Second {
 		speed := float64(copied-s.bytes) / passed.Seconds()
 		seconds := int(passed / time.Second)
 		s.since, s.bytes = now, copied
-		speeds := append([]float64{}, s.speeds...)
+		speeds := slices.Clone(s.speeds) // snapshots share the old ones
 		for range min(seconds, shownSpeeds) {
 			speeds = append(speeds, speed)
 		}

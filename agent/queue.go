@@ -141,7 +141,7 @@ func (a *Agent) askForDrives(r *request, j store.Job) {
 		return
 	}
 	r.asked = true
-	a.work.Go(func() {
+	a.looks.Go(func() {
 		var drives []string
 		for _, path := range []string{j.Source, j.Target} {
 			d, _ := a.engine.drive(path) // an error leaves it unknown: it waits for all
@@ -161,10 +161,10 @@ func (a *Agent) begin(ctx context.Context, r *request, j store.Job) {
 	if r.hours == nil {
 		r.hours = []int{a.firstHour(r)}
 	}
-	r.status = RunStatus{ID: r.id, Hours: r.hours, Due: r.due, Trigger: r.trigger, Verify: r.verify()}
+	r.status = RunStatus{ID: r.id, Hours: r.hours, Due: r.due, Trigger: r.trigger, Verify: r.verify(), Speeds: []float64{}}
 	a.working = append(a.working, r)
 	a.publish()
-	a.work.Go(func() {
+	a.runs.Go(func() {
 		err := a.execute(ctx, r, j)
 		r.cancel(nil)
 		a.mu.Lock()

@@ -14,13 +14,13 @@ func (a *Agent) recoverTargets() {
 	defer a.mu.Unlock()
 	for _, j := range a.jobs {
 		j.recovering = true
-		a.work.Go(func() { a.recoverTarget(j.Job) })
+		a.looks.Go(func() { a.recoverTarget(j.Job) })
 	}
 }
 
 func (a *Agent) recoverTarget(stored store.Job) {
 	missing := a.findTarget(stored) != nil
-	if !missing {
+	if !missing && !a.isStopped() {
 		err := errors.Join(a.engine.recover(stored.Target), a.readBoard(stored))
 		if err != nil && !errors.Is(err, engine.ErrForeign) { // the next run tells about that
 			a.log.Error("target cannot be cleaned up", "job", stored.Name, "target", stored.Target, "error", err)

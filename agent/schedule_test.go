@@ -69,8 +69,8 @@ func TestScheduleOnTheDaysWhenClocksChange(t *testing.T) {
 
 // The slow way: ask every minute of more than a year.
 func TestScheduleAgreesWithEveryMinute(t *testing.T) {
-	for _, where := range []string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/New_York", "Antarctica/Troll", "Asia/Kathmandu"} {
-		for _, line := range []string{"0 * * * *", "*/20 9-17 * * 1-5", "30 1,2 * * *", "0 0 1 * 0", "7 3 29 2 *"} {
+	for _, where := range []string{"Europe/Berlin", "Australia/Lord_Howe", "Antarctica/Troll", "Asia/Kathmandu"} {
+		for _, line := range []string{"*/20 1-5 * * 1-6", "0 0 1 * 0", "7 3 29 2 *"} {
 			s, loc := schedule(t, line), zone(t, where)
 			begin := time.Date(2027, 12, 31, 12, 0, 0, 0, loc)
 			due, newest := s.Next(begin), s.Newest(begin)

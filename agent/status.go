@@ -82,7 +82,7 @@ type RunStatus struct {
 
 // picture makes a Status of what the agent knows. Call with mu held.
 func (a *Agent) picture() Status {
-	s := Status{Version: a.config.Version, Now: a.now(), State: Idle, Pause: a.pause, Notice: a.notice}
+	s := Status{Version: a.config.Version, Now: a.now(), State: Idle, Pause: a.pause, Notice: a.notice, Jobs: []JobStatus{}}
 	for _, j := range a.jobs {
 		js := a.pictureOf(j)
 		s.Jobs = append(s.Jobs, js)

@@ -78,7 +78,7 @@ func (a *Agent) lookForTargets() {
 	for id, j := range a.jobs {
 		if (j.absent || !j.lost.IsZero()) && !j.looking && a.atWork(id) == nil {
 			j.looking = true
-			a.work.Go(func() { a.lookForTarget(j.Job) })
+			a.looks.Go(func() { a.lookForTarget(j.Job) })
 		}
 	}
 }

@@ -38,7 +38,7 @@ func inWorld(t *testing.T, start time.Time, test func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, dir: dir, zone: start.Location(), step: new(atomic.Int64)}
 		w.engine = newPlay(w.clock)
-		w.step.Store(int64(start.Sub(time.Now())))
+		w.step.Store(int64(time.Until(start)))
 		w.start(Config{})
 		defer func() { w.stop() }()
 		test(w)
