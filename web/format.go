@@ -197,3 +197,24 @@ func stampOf(now, t time.Time) stamp {
 }
 
 func hh(hour int) string { return fmt.Sprintf("%02d", hour) }
+
+// Sentences are put together of parts; these mend their edges.
+
+func capital(s string) string    { return mapFirst(s, unicode.ToUpper) }
+func lowerFirst(s string) string { return mapFirst(s, unicode.ToLower) }
+
+func mapFirst(s string, to func(rune) rune) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(to(r)) + s[n:]
+}
+
+// stopped ends a sentence, if there is one.
+func stopped(text string) string {
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
+}

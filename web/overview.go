@@ -180,13 +180,6 @@ func headlineOf(j agent.JobStatus, st agent.Status) string {
 	return "Everything is protected"
 }
 
-func lowerFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
-}
-
 func subOf(j agent.JobStatus, st agent.Status, newest string) string {
 	switch j.State {
 	case agent.Running:
@@ -203,13 +196,6 @@ func subOf(j agent.JobStatus, st agent.Status, newest string) string {
 		}
 	}
 	return newest
-}
-
-func capital(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // noticesOf collects what needs a person, and what the data folder has to tell.
@@ -250,14 +236,6 @@ func noticeOf(j agent.JobStatus, now time.Time) (noticeView, bool) {
 		return n, false
 	}
 	return n, true
-}
-
-// stopped ends a sentence, if there is one.
-func stopped(text string) string {
-	if text == "" || strings.HasSuffix(text, ".") {
-		return text
-	}
-	return text + "."
 }
 
 func partialNotice(j agent.JobStatus, now time.Time) noticeView {

@@ -62,7 +62,7 @@ func (s *Server) settings(w http.ResponseWriter, r *http.Request) {
 			{Value: "dark", Label: "Dark", On: l.Theme == "dark"},
 		},
 		Still: l.Still, Guarded: canCheckPeer, AnyUser: s.anyUser(), Sessions: s.sessionViews(r, st),
-		Excludes: s.excludes, Address: s.address, DataDir: visible(s.dataDir), Version: st.Version,
+		Excludes: s.excludes, Address: s.address, DataDir: visible(s.dataDir), Version: visible(st.Version),
 		Saved: r.FormValue("saved") != "",
 	}
 	if st.Pause.On {
