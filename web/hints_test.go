@@ -1,0 +1,38 @@
+package web
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hourhand/hourhand/agent"
+	"github.com/hourhand/hourhand/engine"
+)
+
+// TestEveryCauseHasAHint: whatever engine and agent can say, a person is told
+// what it means and what to do.
+func TestEveryCauseHasAHint(t *testing.T) {
+	causes := []string{
+		engine.CausePermission, engine.CauseChanged, engine.CauseRead, engine.CauseWrite, engine.CauseName,
+		engine.CauseTooLarge, engine.CauseMismatch, engine.CauseRot, engine.CauseListing, engine.CauseOther,
+		agent.CauseNoSource, agent.CauseNoTarget, agent.CauseOverlap, agent.CauseForeign, agent.CauseVolume,
+		agent.CauseHeld, agent.CauseFull, agent.CauseLocked, agent.CauseLost, agent.CauseUsage, agent.CauseFiles,
+		agent.CauseEdited, agent.CauseCancelled, agent.CauseStopped, agent.CausePaused, agent.CauseAsleep, agent.CauseReplaced,
+	}
+	for _, cause := range causes {
+		h, ok := hints[cause]
+		switch {
+		case !ok:
+			t.Errorf("%s has no hint", cause)
+		case h.Title == "" || h.Short == "" || !strings.HasSuffix(h.Text, "."):
+			t.Errorf("%s: the hint is not whole: %+v", cause, h)
+		case len(h.Short) > 20:
+			t.Errorf("%s: %q does not fit into the ring", cause, h.Short)
+		}
+	}
+	if len(hints) != len(causes) {
+		t.Errorf("%d hints for %d causes", len(hints), len(causes))
+	}
+	if hintFor("something new").Title != hints[engine.CauseOther].Title {
+		t.Error("an unknown cause has no hint")
+	}
+}
