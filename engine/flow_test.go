@@ -70,11 +70,11 @@ func TestCancelLeavesNothingHalf(t *testing.T) {
 	w.run(Done)
 	w.big("big", 16<<20)
 	w.later("d/f0001", "changed")
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	var reads atomic.Int64
 	w.m.hook = func(step, path string) error {
 		if step == "read" && reads.Add(1) == 9 {
-			cancel()
+			cancel(errors.New("by hand"))
 		}
 		return nil
 	}

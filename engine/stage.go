@@ -37,6 +37,7 @@ type stagedFile struct {
 // process stages the tasks that next yields, several at once, and publishes
 // them in batches. next is called by one goroutine at a time.
 func (r *run) process(ctx context.Context, next func() (*task, bool, error)) error {
+	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	b := newBatcher(ctx, r)
@@ -66,10 +67,10 @@ func (r *run) process(ctx context.Context, next func() (*task, bool, error)) err
 	wg.Wait()
 	close(b.in)
 	<-b.done
-	if err := context.Cause(ctx); err != nil {
-		return err
+	if err := outer.Err(); err != nil {
+		return err // whatever the cause that the caller gave: it was cancelled
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
 // do works on one task. Trouble with its file is recorded; an error is for the
