@@ -146,10 +146,10 @@ func (v *visit) judgeReferences() {
 		if c == nil {
 			continue
 		}
-		b := v.targets[i].brake
+		b, spelled := v.targets[i].brake, v.folded(v.targets[i].caps)
 		for _, e := range c.entries {
 			path := join(v.path, e.Name)
-			if _, kept := slices.BinarySearch(v.keeps, e.Name); kept {
+			if contains(v.keeps, e.Name) || spelled[tree.Fold(e.Name, v.targets[i].caps)] {
 				continue
 			}
 			if isOut, _ := v.rules.Out(path, e.Kind == tree.Folder); isOut && !v.m.DeleteExcluded {
@@ -167,6 +167,19 @@ func (v *visit) judgeReferences() {
 			}
 		}
 	}
+}
+
+// folded are the names of the source as a volume that folds them sees them: a
+// name in another case is not gone. nil: the volume does not fold.
+func (v *visit) folded(c tree.Caps) map[string]bool {
+	if !c.FoldsCase && !c.FoldsForm {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, n := range v.names {
+		names[tree.Fold(n, c)] = true
+	}
+	return names
 }
 
 // goneBelow counts all files of the newest sealed hour below a folder as gone.

@@ -54,11 +54,11 @@ func fatal(err error) bool {
 	return errors.Is(err, ErrNoSpace) || errors.Is(err, ErrLost) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// writeErr classifies an error of writing one file at the target.
+// writeErr classifies an error of writing one file at the target; nil stays nil.
 func writeErr(err error) error {
 	err = writeError(err)
 	switch {
-	case fatal(err):
+	case err == nil, fatal(err):
 		return err
 	case errors.Is(err, syscall.EFBIG):
 		return fileErr(CauseTooLarge, "too large for the target's file system: %w", err)

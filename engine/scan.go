@@ -163,7 +163,7 @@ type listing struct {
 	done    func()
 	names   []string
 	at      int
-	folded  map[string]string // fold of a name -> name, where the volume folds
+	folded  map[string]string // fold of a name -> name; nil where the volume does not fold
 	old     []index.Entry
 	oldAt   cursor
 	trusted bool // names and stats come from the idx
@@ -296,6 +296,9 @@ var errSkip = errors.New("skip")
 
 func (v *visit) openCopy(i int, d *dest) (*listing, error) {
 	l := &listing{}
+	if d.caps.FoldsCase || d.caps.FoldsForm {
+		l.folded = map[string]string{}
+	}
 	if d.old != nil {
 		var err error
 		if l.old, _, err = d.old.Dir(v.path); err != nil {
@@ -342,8 +345,7 @@ func (v *visit) list(d *dest, l *listing) (err error) {
 		l.names = slices.DeleteFunc(l.names, func(n string) bool { return n == own })
 	}
 	slices.Sort(l.names)
-	if d.caps.FoldsCase || d.caps.FoldsForm {
-		l.folded = make(map[string]string, len(l.names))
+	if l.folded != nil {
 		for _, n := range l.names {
 			l.folded[tree.Fold(n, d.caps)] = n
 		}

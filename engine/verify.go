@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"sync"
 	"time"
 
@@ -335,25 +334,30 @@ func (a *audit) strangersIn(dir string) (below []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
 	entries, _, err := a.d.old.Dir(dir)
 	if err != nil {
 		return nil, err
 	}
-	known := cursor{entries: entries}
+	known := map[string]string{} // fold of a name -> name
+	for _, e := range entries {
+		known[tree.Fold(e.Name, a.d.caps)] = e.Name
+	}
 	for _, name := range names {
+		spelled, ours := known[tree.Fold(name, a.d.caps)]
+		if ours {
+			name = spelled
+		}
 		path := join(dir, name)
 		if path == own && a.d.Hour == OneShot {
 			continue
 		}
-		e := known.find(name)
 		info, err := in.Stat(name)
 		switch {
 		case err != nil:
 			a.report(path, FindingUnreadable, err.Error())
 		case info.Kind == tree.Folder:
 			below = append(below, path)
-		case e == nil:
+		case !ours:
 			a.report(path, FindingExtra, "")
 		}
 	}

@@ -252,13 +252,23 @@ func (v *visit) unfold(i int, name string) (ok bool, err error) {
 	if !there || have == name {
 		return true, nil
 	}
+	if d.caps.Lowers {
+		v.listAs(i, have, name)
+		return true, nil
+	}
 	if err := v.sink.recase(d, v.path, have, name); err != nil {
 		return false, err
 	}
-	l.names[slices.Index(l.names, have)] = name
-	slices.Sort(l.names)
-	l.at, l.folded[key] = 0, name
+	v.listAs(i, have, name)
 	return true, nil
+}
+
+// listAs lists an entry of copy i under the source's spelling.
+func (v *visit) listAs(i int, have, want string) {
+	l := v.copies[i]
+	l.names[slices.Index(l.names, have)] = want
+	slices.Sort(l.names)
+	l.at, l.folded[tree.Fold(want, v.dests[i].caps)] = 0, want
 }
 
 // trustedInfo is the stat that idx recorded, for runs that do not look.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 )
 
 // Caps is what a volume can hold, found by trying it in a scratch folder.
@@ -15,6 +16,7 @@ type Caps struct {
 	Modes     bool  // permission bits are kept
 	Xattrs    bool  // user xattrs are kept
 	FoldsCase bool  // "a" and "A" are one name
+	Lowers    bool  // names are listed in lower case, however they were made
 	FoldsForm bool  // NFC and NFD of one name are one name
 	Grain     int64 // of mtimes, ns; 1 = exact
 	Inline    bool  // small files live in the inode: cannot be read past the cache
@@ -44,6 +46,7 @@ func probe(d *Dir) (c Caps, err error) {
 	}
 	defer f.Close()
 	c.FoldsCase = exists(d, "PROBE")
+	c.Lowers = c.FoldsCase && lowers(d)
 	c.FoldsForm = foldsForm(d)
 	c.Links = d.Symlink("probe", "link", false) == nil
 	c.HardLinks = d.Link("probe", d, "second") == nil
@@ -70,6 +73,17 @@ func foldsForm(d *Dir) bool {
 	}
 	f.Close()
 	return exists(d, "e\u0301") // in NFD
+}
+
+// lowers is true of lowntfs-3g with ignore_case.
+func lowers(d *Dir) bool {
+	f, err := d.Create("Upper")
+	if err != nil {
+		return false
+	}
+	f.Close()
+	names, err := d.Names()
+	return err == nil && !slices.Contains(names, "Upper")
 }
 
 func exists(d *Dir, name string) bool {

@@ -90,7 +90,7 @@ func TestProbeTellsWhatVolumesHold(t *testing.T) {
 	inline, coarse, ntfs := all, all, all
 	inline.Inline = true
 	coarse.Grain = 1e9
-	ntfs.Grain, ntfs.FoldsCase, ntfs.Modes, ntfs.Owner = 100, true, false, false
+	ntfs.Grain, ntfs.FoldsCase, ntfs.Lowers, ntfs.Modes, ntfs.Owner = 100, true, true, false, false
 	exfat := Caps{Grain: 1e9, FoldsCase: true}
 	for _, c := range []struct {
 		name, fileSystem string
