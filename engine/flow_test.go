@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hourhand/hourhand/engine/tree"
 )
 
 // big writes an incompressible file of the source.
@@ -357,4 +359,92 @@ func TestPreviewTellsWhatARunWouldDo(t *testing.T) {
 	if plan.Add.Files != 3 {
 		t.Errorf("plan for a target that is not made yet: %+v", plan)
 	}
+}
+
+// restic#3412: a drive that rots must not spread it
+func TestRotOfTheSourceIsNotSpread(t *testing.T) {
+	w := newWorld(t)
+	w.write("x", "good bytes")
+	w.write("y", "y")
+	w.run(Done)
+	e := w.index()["x"]
+	w.must(os.WriteFile(filepath.Join(w.src, "x"), []byte("BAD bytes!"), 0o644))
+	w.must(os.Chtimes(filepath.Join(w.src, "x"), old, old))
+	info, err := tree.Open(w.src)
+	w.must(err)
+	defer info.Close()
+	now, err := info.Stat("x")
+	w.must(err)
+	e.Source.CTime = now.CTime // as if no write had ever been told
+	w.rewriteIndex("x", e)
+	w.m.Checksum = true
+	r := w.run(Partial)
+	if r.ProblemCount != 1 || r.Problems[0].Cause != CauseRot || w.read(w.inCopy("x")) != "good bytes" {
+		t.Errorf("problems %v, copy %q; want rot told and the good copy kept", r.Problems, w.read(w.inCopy("x")))
+	}
+	w.later("x", "accepted")
+	w.run(Done)
+	w.equal()
+}
+
+func TestTargetsOwnFolderInTheSourceIsLeftOut(t *testing.T) {
+	w := newWorld(t)
+	w.write(own+"/x", "x")
+	w.write("d/"+own+"/y", "further down it is an ordinary name")
+	w.run(Done)
+	if w.exists(w.inCopy(own+"/x")) || !w.exists(w.inCopy("d/"+own+"/y")) {
+		t.Errorf("copy holds %v", contents(t, w.copy()))
+	}
+}
+
+func TestHourLeavesItsSiblingsAlone(t *testing.T) {
+	w := newWorld(t)
+	w.many("d", 20)
+	w.m.Dests[0].Hour = 1
+	w.run(Done)
+	first := describe(t, w.copy())
+	w.later("d/f0001", "changed")
+	w.remove("d/f0002")
+	w.m.Dests[0].Hour = 2
+	w.run(Done)
+	w.equal()
+	w.m.Dests[0].Hour = 1
+	if now := describe(t, w.copy()); fmt.Sprint(now) != fmt.Sprint(first) {
+		t.Error("writing hour 02 changed hour 01")
+	}
+}
+
+func TestTimesBefore1970AndFarAhead(t *testing.T) {
+	w := newWorld(t)
+	for i, at := range []time.Time{time.Unix(-1, 0), time.Unix(-315619200, 5), time.Unix(4102444800, 999999999)} {
+		p := fmt.Sprint("t", i)
+		w.write(p, p)
+		w.must(os.Chtimes(filepath.Join(w.src, p), at, at))
+	}
+	w.run(Done)
+	w.equal()
+	w.run(Done)
+	w.equal()
+}
+
+func TestTrustIndexDoesNotLookAtTheTarget(t *testing.T) {
+	w := newWorld(t)
+	w.many("d", 10)
+	w.run(Done)
+	w.m.TrustIndex = true
+	looks := 0
+	w.m.hook = func(step, path string) error {
+		if step == "list copy" || step == "stat copy" {
+			looks++
+		}
+		return nil
+	}
+	w.later("d/f0003", "changed")
+	w.remove("d/f0004")
+	r := w.run(Done)
+	if looks > 0 || r.Updated.Files != 1 || r.Removed.Files != 1 || r.Unchanged.Files != 8 {
+		t.Errorf("%d looks at the target, report %+v", looks, r)
+	}
+	w.m.hook = nil
+	w.equal()
 }

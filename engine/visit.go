@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hourhand/hourhand/engine/index"
+	"github.com/hourhand/hourhand/engine/manifest"
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
@@ -206,6 +207,10 @@ func (v *visit) copyInfo(i int, name string) (now tree.Info, ok bool, err error)
 	d, l, path := v.dests[i], v.copies[i], join(v.path, name)
 	if why := tree.NameError(name, d.vol); why != "" {
 		v.sink.trouble(d, path, fileErr(CauseName, "the target cannot hold this name: %s", why))
+		return now, false, nil
+	}
+	if len(path) > manifest.MaxPath {
+		v.sink.trouble(d, path, fileErr(CauseName, "its path has %d bytes, and a manifest can list %d at most: move it up some folders", len(path), manifest.MaxPath))
 		return now, false, nil
 	}
 	if l.folded != nil {

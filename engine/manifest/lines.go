@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// maxLine holds a base64 path of maxPath and what stands before it.
-const maxLine = maxPath*4/3 + 256
+// maxLine holds a base64 path of MaxPath and what stands before it.
+const maxLine = MaxPath*4/3 + 256
 
 var (
 	errTooLong = errors.New("too long")

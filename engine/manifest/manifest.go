@@ -48,9 +48,9 @@ type Line struct {
 	Remove bool // intent "- path"
 }
 
-// maxPath is more than any system hands out in one piece: 4,096 bytes on Linux,
+// MaxPath is more than any system hands out in one piece: 4,096 bytes on Linux,
 // 32,767 UTF-16 units (98,301 bytes) on Windows.
-const maxPath = 128 << 10
+const MaxPath = 128 << 10
 
 // checkPath refuses a path that could lead out of the copy, or that names a file
 // in a second way.
@@ -60,7 +60,7 @@ func checkPath(path string) error {
 
 func checkPathOn(path string, windows bool) error {
 	switch {
-	case len(path) > maxPath:
+	case len(path) > MaxPath:
 		return fmt.Errorf("path of %d bytes is too long", len(path))
 	case strings.IndexByte(path, 0) >= 0:
 		return fmt.Errorf("path %q holds a zero byte", path)

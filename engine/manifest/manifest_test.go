@@ -121,7 +121,7 @@ func TestWriterRefusesWhatReadWould(t *testing.T) {
 }
 
 func TestHostilePathsAreRefused(t *testing.T) {
-	bad := []string{"", "/", "/etc/passwd", "..", "../x", "a/../../x", "a/..", "a/../b", ".", "./a", "a/.", "a/./b", "a/", "a//b", "a\x00b", strings.Repeat("a", maxPath+1)}
+	bad := []string{"", "/", "/etc/passwd", "..", "../x", "a/../../x", "a/..", "a/../b", ".", "./a", "a/.", "a/./b", "a/", "a//b", "a\x00b", strings.Repeat("a", MaxPath+1)}
 	for _, p := range bad {
 		if checkPath(p) == nil {
 			t.Errorf("%.50q is accepted", p)
