@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -253,83 +252,6 @@ func FuzzOpenDamaged(f *testing.F) {
 	})
 }
 
-// The check must pass whatever bbolt writes: large and small keys and values,
-// buckets in buckets, removals.
-func TestCheckPassesWhatBoltWrites(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8))
-	path := filepath.Join(t.TempDir(), "db")
-	db, err := openDatabase(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.close()
-	db.bolt.NoSync = true
-	for round := range 60 {
-		err := db.update(func(tx *bbolt.Tx) error {
-			b, err := tx.CreateBucketIfNotExists([]byte{'a' + byte(random.IntN(3))})
-			if err != nil {
-				return err
-			}
-			if b, err = b.CreateBucketIfNotExists([]byte{'z' + byte(random.IntN(3))}); err != nil {
-				return err
-			}
-			b.FillPercent = 0.3 + 0.7*random.Float64()
-			change := func(key []byte) error { return b.Put(key, make([]byte, random.IntN(1<<random.IntN(14)))) }
-			if random.IntN(3) == 0 {
-				change = b.Delete
-			}
-			for range random.IntN(1000) {
-				key := fmt.Appendf(nil, "%0*d", 1+random.IntN(1<<random.IntN(10)), random.IntN(2000))
-				if err := change(key); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err == nil {
-			err = checkFile(path, time.Minute)
-		}
-		if err != nil {
-			t.Fatalf("round %d: %v", round, err)
-		}
-	}
-}
-
-// bbolt's check is the judge of ours: what passes ours must pass it.
-func TestCheckIsNoLooserThanBolts(t *testing.T) {
-	good := newSample(t)
-	random := rand.New(rand.NewPCG(5, 6))
-	path := filepath.Join(t.TempDir(), "db")
-	passed := 0
-	for range 400 {
-		db := bytes.Clone(good.db)
-		db[random.IntN(len(db))] ^= 1 << random.IntN(8)
-		if err := os.WriteFile(path, db, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if checkFile(path, time.Minute) != nil {
-			continue
-		}
-		passed++
-		bolt, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = bolt.View(func(tx *bbolt.Tx) error {
-			for err := range tx.Check() {
-				t.Errorf("ours found nothing, bbolt: %v", err)
-			}
-			return nil
-		})
-		if err := errors.Join(err, bolt.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if passed == 0 {
-		t.Error("nothing passed, nothing was compared")
-	}
-}
-
 // A page that is torn while the store is open is an error, not the end of the
 // process, and the next Open mends it.
 func TestDamageWhileOpenIsAnError(t *testing.T) {
@@ -371,15 +293,4 @@ func TestBothMetaPagesTornWhileOpen(t *testing.T) {
 	}
 	closeStore(t, s)
 	openAt(t, dir, noon)
-}
-
-func TestCheckStopsInTime(t *testing.T) {
-	good := newSample(t)
-	path := filepath.Join(t.TempDir(), "db")
-	if err := os.WriteFile(path, slices.Concat(good.db), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := checkFile(path, -1); err != nil {
-		t.Errorf("got %v, want what was not read taken as good", err)
-	}
 }

@@ -117,6 +117,19 @@ func TestJobIsNotStoredWhereItsListCannotBe(t *testing.T) {
 	}
 }
 
+func TestListOfJobsDoesNotTellAChangeThatFailed(t *testing.T) {
+	dir := t.TempDir()
+	s := openAt(t, dir, noon)
+	addJob(t, s, "photos")
+	s.db.bolt.MaxSize = 1 // as if the disk were full when the database grows
+	if _, err := s.PutJob(Job{Name: "large", Excludes: []string{strings.Repeat("x", 1<<20)}}); err == nil {
+		t.Fatal("got no error")
+	}
+	if f, err := readJobs(dir); err != nil || len(f.Jobs) != 1 || f.Jobs[0].Name != "photos" {
+		t.Errorf("got %v, %v", f.Jobs, err)
+	}
+}
+
 func TestRemovedJobLeavesNothing(t *testing.T) {
 	s := openAt(t, t.TempDir(), noon)
 	gone, kept := addJob(t, s, "gone"), addJob(t, s, "kept")

@@ -32,7 +32,10 @@ func twoJobs(t testing.TB, copies bool) (dir string, jobs []Job, run Run) {
 	dir = t.TempDir()
 	s := openAt(t, dir, noon)
 	jobs = []Job{addJob(t, s, "music"), addJob(t, s, "photos")}
-	run = record(t, s, Run{Job: jobs[1].ID, Hour: 12, Due: noon, Outcome: Done}, nil, &Hour{Content: "sealed", Files: Count{1, 1}})
+	if err := s.SetSetting("theme", "dark"); err != nil {
+		t.Fatal(err)
+	}
+	run = record(t, s, Run{Job: jobs[1].ID, Hour: 12, Due: noon, Outcome: Done}, []Problem{{Path: "a"}}, &Hour{Content: "sealed", Files: Count{1, 1}})
 	closeStore(t, s)
 	if copies {
 		closeStore(t, openAt(t, dir, noon))
@@ -92,6 +95,16 @@ func TestDailyCopyBringsTheHistoryBack(t *testing.T) {
 	s = openAt(t, dir, noon.Add(time.Hour))
 	if ids := runIDs(t, s, jobs[1].ID); !slices.Equal(ids, []string{run.ID}) {
 		t.Errorf("runs: got %v, want %v", ids, run.ID)
+	}
+	if due, err := s.LastDue(jobs[1].ID); err != nil || !due.Equal(noon) {
+		t.Errorf("LastDue: got %v, %v", due, err)
+	}
+	if problems, err := s.Problems(run.ID); err != nil || len(problems) != 1 {
+		t.Errorf("problems: got %v, %v", problems, err)
+	}
+	theme := ""
+	if _, err := s.Setting("theme", &theme); err != nil || theme != "dark" {
+		t.Errorf("setting: got %q, %v", theme, err)
 	}
 	if got, _ := s.Jobs(); len(got) != 1 || got[0].ID != jobs[1].ID {
 		t.Errorf("jobs: got %v, want those of jobs.json, not of the copy", got)
@@ -258,6 +271,12 @@ func TestWrongClockKeepsCopies(t *testing.T) {
 	if len(copies) != 1 || len(ahead) != 2 {
 		t.Errorf("got %v and ahead %v", copies, ahead)
 	}
+	for day := range 4 { // the clock is right again
+		closeStore(t, openAt(t, dir, noon.AddDate(0, 1, day)))
+	}
+	if copies, ahead = listCopies(dir, noon.AddDate(0, 2, 0)); len(copies) != 3 || len(ahead) != 0 {
+		t.Errorf("later: got %v and ahead %v", copies, ahead)
+	}
 }
 
 func TestHalfWrittenFilesAreSweptAtOpen(t *testing.T) {
@@ -352,11 +371,23 @@ func TestRottenRecordCostsNothingElse(t *testing.T) {
 	}
 }
 
+func TestEachDamagedFileIsKept(t *testing.T) {
+	dir, _, _ := twoJobs(t, false)
+	for range 3 { // in the same second
+		tear(t, dir)
+		closeStore(t, openAt(t, dir, noon))
+	}
+	if kept := damagedFiles(t, dir); len(kept) != 3 {
+		t.Errorf("kept %v, want three", kept)
+	}
+}
+
 func TestRottenJobOrBoardIsDamage(t *testing.T) {
 	for name, damage := range map[string]func(*Store, Job){
-		"job":   func(s *Store, j Job) { rot(t, s, bucketJobs, j.ID, `{"id":"x"}`) },
-		"board": func(s *Store, j Job) { rot(t, s, bucketBoards, j.ID+"/77", `{}`) },
-		"run":   func(s *Store, _ Job) { rot(t, s, bucketRuns, "r", "\x00") },
+		"job":    func(s *Store, j Job) { rot(t, s, bucketJobs, j.ID, `{"id":"x"}`) },
+		"board":  func(s *Store, j Job) { rot(t, s, bucketBoards, j.ID+"/77", `{}`) },
+		"schema": func(s *Store, _ Job) { rot(t, s, bucketMeta, "schema", "-1") },
+		"run":    func(s *Store, _ Job) { rot(t, s, bucketRuns, "r", "\x00") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
