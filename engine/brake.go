@@ -90,8 +90,14 @@ func (t *target) openBrake(scratch, plan string) error {
 
 func (b *brake) close() {
 	b.items.Close()
-	if b.refFile != nil {
+	b.release()
+}
+
+// release closes the idx of the newest sealed hour. The guard has spoken by then.
+func (b *brake) release() {
+	if b != nil && b.refFile != nil {
 		b.refFile.Close()
+		b.refFile = nil
 	}
 }
 

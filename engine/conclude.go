@@ -124,8 +124,7 @@ func (r *run) leaveUnsealed(d *dest) {
 func (d *dest) keepIndex(st *State) {
 	idx, err := d.writeIndex(st)
 	if err == nil {
-		idx.close()
-		err = d.own.Rename(d.slot+".idx~", d.own, d.slot+".idx")
+		err = d.installIndex(idx)
 	}
 	if err != nil {
 		d.note("the idx of hour %s could not be written; the next run compares more: %v", d.slot, err)

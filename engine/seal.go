@@ -120,10 +120,19 @@ func (r *run) proofs(d *dest, st *State) error {
 			return fmt.Errorf("write the manifest of hour %s: %w", d.slot, writeError(err))
 		}
 	}
+	return writeError(d.installIndex(idx))
+}
+
+// installIndex gives a written idx its name. Windows renames over no file that
+// is open, so all readers of old ones are closed first: nobody asks them again.
+func (d *dest) installIndex(idx *indexFile) error {
+	idx.close()
+	d.closeOld()
+	d.brake.release()
 	if err := d.own.Rename(d.slot+".idx~", d.own, d.slot+".idx"); err != nil {
-		return writeError(err)
+		return err
 	}
-	return writeError(syncFolder(d.own))
+	return syncFolder(d.own)
 }
 
 // indexFile is an idx that was just written.

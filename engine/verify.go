@@ -376,12 +376,7 @@ func (a *audit) save() error {
 	if err != nil {
 		return fmt.Errorf("note the verification of hour %s: %w", d.slot, writeError(err))
 	}
-	idx.close()
-	err = d.own.Rename(d.slot+".idx~", d.own, d.slot+".idx")
-	if err == nil {
-		err = syncFolder(d.own)
-	}
-	if err == nil {
+	if err = d.installIndex(idx); err == nil {
 		err = d.writeState(st)
 	}
 	return writeError(err)
