@@ -223,6 +223,7 @@ func (a *audit) file(ctx context.Context, x expected) {
 		return
 	}
 	a.d.settledB.Add(now.Size)
+	f.Close() // Windows replaces no file that is open
 	a.compare(ctx, x, now, h.Sum128().Bytes(), past)
 }
 
