@@ -229,6 +229,38 @@ func TestRottenJobIsMendedFromTheList(t *testing.T) {
 	}
 }
 
+// A list whose sum is wrong (rot, a hand) never overrules a sound database, and is
+// used, with a word, where there is none.
+func TestChangedListIsDoubted(t *testing.T) {
+	dir, jobs, _ := twoJobs(t, false)
+	path := filepath.Join(dir, jobsName)
+	good := readFile(t, path)
+	changed := strings.ReplaceAll(good, "/media/disk/photos", "/media/dirk/photos")
+	change := func() {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change()
+	s := openAt(t, dir, noon)
+	if j, err := s.Job(jobs[1].ID); err != nil || j.Target != jobs[1].Target || readFile(t, path) != good {
+		t.Errorf("got %v, %v, want the database's", j.Target, err)
+	}
+	closeStore(t, s)
+
+	change()
+	tear(t, dir)
+	s = openAt(t, dir, noon)
+	if j, err := s.Job(jobs[1].ID); err != nil || j.Target != "/media/dirk/photos" {
+		t.Errorf("got %v, %v, want the list's", j.Target, err)
+	}
+	kept := damagedFiles(t, dir)
+	if !strings.Contains(s.Rebuilt(), "look them through") || len(kept) != 2 || readFile(t, kept[1]) != changed {
+		t.Errorf("got %q, kept %v", s.Rebuilt(), kept)
+	}
+}
+
 func TestJobThatWasOnlyListedIsAdded(t *testing.T) {
 	dir, jobs, _ := twoJobs(t, false)
 	more := append(slices.Clone(jobs), Job{ID: "third", Name: "third", Target: "/third"})
