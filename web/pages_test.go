@@ -54,6 +54,9 @@ func checkPage(t *testing.T, page, html string) {
 	if n, typed := strings.Count(html, "<button"), strings.Count(html, `<button type="`); n != typed {
 		t.Errorf("%s: %d of %d buttons have a type", page, typed, n)
 	}
+	if !strings.Contains(html, `hx-sse:connect="/live?view=`) {
+		t.Errorf("%s has no stream", page)
+	}
 	if !strings.HasSuffix(html, "</html>\n") {
 		t.Errorf("%s ends early", page)
 	}

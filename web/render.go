@@ -114,7 +114,7 @@ func (s *Server) chromeOf(st agent.Status, title, nav, live string) chrome {
 	look := s.look()
 	c := chrome{Title: title, Theme: look.Theme, Nav: nav, Bar: barOf(st), Icon: iconOf(st.State), Now: moment(st.Now, st.Now)}
 	if !look.Still {
-		c.Live = "/live?view=" + live
+		c.Stream = "/live?view=" + live
 	}
 	return c
 }

@@ -18,13 +18,13 @@ func runURL(id string) string            { return "/runs/" + url.PathEscape(id) 
 
 // chrome is what surrounds every page.
 type chrome struct {
-	Title string
-	Theme string // "light", "dark"; "": as the system
-	Nav   string // the entry of the menu that is the present page
-	Live  string // address of the page's stream, "" without one
-	Bar   barView
-	Icon  string // address of the tab's icon
-	Now   string // of what is shown
+	Title  string
+	Theme  string // "light", "dark"; "": as the system
+	Nav    string // the entry of the menu that is the present page
+	Stream string // address of the page's stream, "" without one
+	Bar    barView
+	Icon   string // address of the tab's icon
+	Now    string // of what is shown
 }
 
 // barView is the state in the page's header: paused or not.
