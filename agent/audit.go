@@ -28,13 +28,16 @@ func (a *Agent) audit(ctx context.Context, r *request, j store.Job) error {
 			Repair: r.repair, Workers: j.Workers, Gate: &r.gate,
 		}
 		audit, err := a.engine.verify(ctx, h, func(p engine.Progress) { a.progress(r, p) })
+		if errors.Is(err, engine.ErrNoTarget) {
+			a.missTarget(r)
+		}
 		failed = errors.Join(failed, a.concludeAudit(ctx, j, run, audit, err))
 	}
 	return failed
 }
 
-// concludeAudit records what a verification found. A good one leaves the word
-// about the hour's last copy on the board; a bad one takes its place.
+// concludeAudit records what a verification found. Only one that found bytes gone
+// bad takes the place of the hour's last copy on the board.
 func (a *Agent) concludeAudit(ctx context.Context, j store.Job, run store.Run, audit engine.Audit, err error) error {
 	run, problems := translateAudit(run, audit, err)
 	if ctx.Err() != nil {
@@ -51,7 +54,7 @@ func (a *Agent) concludeAudit(ctx context.Context, j store.Job, run store.Run, a
 		field = fieldOf(states[run.Hour], field)
 	}
 	err = a.finish(run, problems, &field)
-	if err == nil && run.Outcome != store.Failed {
+	if err == nil && run.Cause != CauseMismatch {
 		err = a.config.Store.SetHour(j.ID, run.Hour, field)
 		a.refresh(j.ID)
 	}

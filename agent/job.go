@@ -62,8 +62,8 @@ func (a *Agent) readHistory(id string) (history, error) {
 		case r.Outcome == store.Running:
 			began = true
 			continue
-		case r.Trigger == triggerVerify && r.Outcome == store.Done:
-			continue // a good verification excuses no failed copy
+		case r.Trigger == triggerVerify && r.Cause != CauseMismatch:
+			continue // only bytes gone bad say more of a job than its last copy does
 		}
 		return h, h.setLast(r)
 	}

@@ -209,6 +209,11 @@ func TestVerifyRecordsWhatItFinds(t *testing.T) {
 		if got := w.of(j); got.State != Failed || got.Board[11].Outcome != store.Failed || got.Board[11].LastRun != id {
 			t.Errorf("rot is not shown: %v, %+v", got.State, got.Board[11])
 		}
+		w.engine.edit(func() { w.engine.audit, w.engine.missing[j.Target] = nil, true })
+		id2, _ := w.Verify(j.ID, []int{11}, true)
+		if gone, err := w.Wait(w.t.Context(), id2); err != nil || gone.Cause != CauseNoTarget || w.of(j).State != NoDrive {
+			t.Errorf("without drive: %+v, %v, state %v", gone, err, w.of(j).State)
+		}
 		if p, err := w.config.Store.Problems(id); err != nil || len(p) != 1 || p[0].Path != "a" {
 			t.Errorf("problems %v, %v", p, err)
 		}

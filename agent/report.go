@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,7 +64,9 @@ func causeOf(err error) string {
 // newRunID is an id that sorts by time, in the form that the store gives.
 func newRunID(now time.Time) string {
 	t := now.UTC()
-	return fmt.Sprintf("%s-%03d-%s", t.Format("20060102-150405"), t.Nanosecond()/int(time.Millisecond), randomHex())
+	salt := make([]byte, 4)
+	rand.Read(salt) // never fails
+	return fmt.Sprintf("%s-%03d-%x", t.Format("20060102-150405"), t.Nanosecond()/int(time.Millisecond), salt)
 }
 
 // recordID is the id of the record for the i-th hour of a request. The engine

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -163,10 +161,4 @@ func (a *Agent) trouble(id string, err error) {
 	default:
 		j.trouble = err.Error()
 	}
-}
-
-func randomHex() string {
-	b := make([]byte, 4)
-	rand.Read(b) // never fails
-	return hex.EncodeToString(b)
 }

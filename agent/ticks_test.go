@@ -197,9 +197,9 @@ func TestByHandHasNoSchedule(t *testing.T) {
 	})
 }
 
-// Thirteen months (what is older is trimmed) on a machine that sleeps most of the time, with both clock
-// changes and a clock that is set back now and then: each due has exactly one
-// run or record.
+// Thirteen months (what is older is trimmed) on a machine that sleeps most of the
+// time, with both clock changes and a clock that is set back now and then: each
+// due has exactly one run or record.
 func TestYearOfDues(t *testing.T) {
 	for _, where := range []string{"Europe/Berlin", "Australia/Lord_Howe"} {
 		t.Run(where, func(t *testing.T) {

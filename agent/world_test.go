@@ -284,8 +284,11 @@ func (p *play) state(target string) *[25]engine.State {
 
 func (p *play) verify(ctx context.Context, h engine.Hour, notify func(engine.Progress)) (engine.Audit, error) {
 	p.mu.Lock()
-	takes, audit := p.takes, p.audit
+	takes, audit, missing := p.takes, p.audit, p.missing[h.Target]
 	p.mu.Unlock()
+	if missing {
+		return engine.Audit{Dest: h.Dest}, fmt.Errorf("%w: %s", engine.ErrNoTarget, h.Target)
+	}
 	if err := work(ctx, h.Gate, takes, notify); err != nil {
 		return engine.Audit{Dest: h.Dest}, err
 	}

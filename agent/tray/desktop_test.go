@@ -319,7 +319,7 @@ func TestTrayOnADesktop(t *testing.T) {
 	i := d.registered()
 	c.until("a line for each item", func() bool { return len(c.menu(i)) == len(titles(menuFor(s)))+2 }) // separators
 	c.until("the icon", func() bool { return string(c.icon(i)) == string(icons["idle"]) })
-	c.until("that all is well", func() bool { return c.menu(i)[0].label == "Everything is protected" })
+	c.until("that all is well", func() bool { return c.menu(i)[0].label == "Everything is protected" }) // clicks are heard by now
 	if l := c.menu(i)[0]; !l.off {
 		t.Error("the headline can be clicked")
 	}
@@ -353,14 +353,16 @@ func TestTrayOnADesktop(t *testing.T) {
 func TestTrayWaitsForTheDesktop(t *testing.T) {
 	d := newDesktop(t)
 	c := d.run()
-	c.show(agent.Status{State: agent.Idle})
+	c.show(agent.Status{State: agent.Pausing})
 	select {
 	case got := <-c.lines:
 		t.Fatalf("without a tray: %q", got)
 	case <-time.After(time.Second): // it had time to look once
 	}
 	d.open()
-	c.click(d.registered(), "Quit")
+	i := d.registered()
+	c.until("the status of before", func() bool { return len(c.menu(i)) > 0 && c.menu(i)[0].label == "Pausing…" })
+	c.click(i, "Quit")
 	c.says("ended")
 }
 
