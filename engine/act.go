@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hourhand/hourhand/engine/index"
+	"github.com/hourhand/hourhand/engine/record"
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
@@ -171,7 +172,7 @@ func (d *dest) withRights(in *tree.Dir, path string, step func() error) error {
 
 func (r *run) extra(d *dest, path string, now tree.Info, o owner) error {
 	rec := appendInfo([]byte{byte(o)}, now)
-	return spillError(d.extras.Add(deepestFirst(path), appendString(rec, path)))
+	return spillError(d.extras.Add(deepestFirst(path), record.AppendString(rec, path)))
 }
 
 // swaps are the places to visit again after the removals.

@@ -114,8 +114,7 @@ func (s *seen) save(ownDir *tree.Dir) error {
 				continue // another name of the same file
 			}
 			last = name
-			d := decoder{b: rec}
-			src := d.info()
+			src := decode(rec).info()
 			e := index.Entry{Name: name, Kind: tree.File, Size: src.Size, Source: index.Stamp{MTime: src.MTime, ID: binary.BigEndian.Uint64(key)}}
 			if err := w.Add("", e); err != nil {
 				return err

@@ -25,10 +25,10 @@ const removalsAtOnce = 4096
 func (r *run) remove(ctx context.Context, d *dest) error {
 	var some []removal
 	for _, rec := range d.extras.Sorted() {
-		dec := decoder{b: rec}
-		x := removal{owner: owner(dec.byte()), now: dec.info(), path: dec.string()}
-		if dec.err != nil {
-			return dec.err
+		dec := decode(rec)
+		x := removal{owner: owner(dec.Byte()), now: dec.info(), path: dec.String()}
+		if dec.Err != nil {
+			return spillError(dec.Err)
 		}
 		if some = append(some, x); len(some) == removalsAtOnce {
 			if err := r.removeSome(ctx, d, some); err != nil {

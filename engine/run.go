@@ -96,6 +96,9 @@ func (r *run) open(ctx context.Context) (err error) {
 	if len(r.m.Dests) == 0 {
 		return fmt.Errorf("%w: no target given", ErrUsage)
 	}
+	if len(r.m.Dests) > maxOrders {
+		return fmt.Errorf("%w: %d targets at once; %d are the most", ErrUsage, len(r.m.Dests), maxOrders)
+	}
 	for _, dst := range r.m.Dests {
 		d := &dest{Dest: dst}
 		d.report = Report{Dest: dst, RunID: r.m.RunID, Started: r.started}

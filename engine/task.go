@@ -2,9 +2,9 @@ package engine
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/hourhand/hourhand/engine/index"
+	"github.com/hourhand/hourhand/engine/record"
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
@@ -65,17 +65,17 @@ func (t *task) order(dest int) *order {
 // encode makes a queue's record of a task without members.
 func (t *task) encode() []byte {
 	b := make([]byte, 0, 256)
-	b = appendString(b, t.path)
+	b = record.AppendString(b, t.path)
 	b = appendInfo(b, t.src)
 	b = binary.AppendUvarint(b, uint64(t.tries))
 	return appendOrders(b, t.orders)
 }
 
 func decodeTask(b []byte) (*task, error) {
-	d := decoder{b: b}
-	t := &task{path: d.string(), src: d.info(), tries: int(d.uint())}
+	d := decode(b)
+	t := &task{path: d.String(), src: d.info(), tries: int(d.Uvarint())}
 	t.orders = d.orders()
-	return t, d.err
+	return t, spillError(d.Err)
 }
 
 func appendOrders(b []byte, orders []order) []byte {
@@ -87,10 +87,6 @@ func appendOrders(b []byte, orders []order) []byte {
 		b = appendEntry(b, o.old)
 	}
 	return b
-}
-
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 func appendInfo(b []byte, i tree.Info) []byte {
@@ -121,91 +117,48 @@ func appendEntry(b []byte, e index.Entry) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, e.Source.ID), e.Target.ID)
 }
 
-var errRecord = errors.New("a spilled record is damaged; is the disk of the data folder in order?")
-
 // decoder reads records that lay on a local disk in the meantime.
-type decoder struct {
-	b   []byte
-	err error
-}
+type decoder struct{ record.Reader }
 
-func (d *decoder) fail() {
-	d.b, d.err = nil, errRecord
-}
-
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) int() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) bytes(n uint64) []byte {
-	if n > uint64(len(d.b)) {
-		d.fail()
-		return nil
-	}
-	p := d.b[:n]
-	d.b = d.b[n:]
-	return p
-}
-
-func (d *decoder) byte() byte {
-	if p := d.bytes(1); p != nil {
-		return p[0]
-	}
-	return 0
-}
-
-func (d *decoder) string() string { return string(d.bytes(d.uint())) }
+func decode(rec []byte) *decoder { return &decoder{record.Reader{Rest: rec}} }
 
 func (d *decoder) info() (i tree.Info) {
-	if i.Kind = tree.Kind(d.byte()); i.Kind == tree.None {
+	if i.Kind = tree.Kind(d.Byte()); i.Kind == tree.None {
 		return i
 	}
-	i.Size, i.Allocated, i.MTime, i.CTime = d.int(), d.int(), d.int(), d.int()
-	i.Mode, i.UID, i.GID, i.Attr = uint32(d.uint()), uint32(d.uint()), uint32(d.uint()), uint32(d.uint())
-	i.Dev, i.Ino, i.Nlink = d.uint(), d.uint(), d.uint()
+	i.Size, i.Allocated, i.MTime, i.CTime = d.Varint(), d.Varint(), d.Varint(), d.Varint()
+	i.Mode, i.UID, i.GID, i.Attr = uint32(d.Uvarint()), uint32(d.Uvarint()), uint32(d.Uvarint()), uint32(d.Uvarint())
+	i.Dev, i.Ino, i.Nlink = d.Uvarint(), d.Uvarint(), d.Uvarint()
 	return i
 }
 
 func (d *decoder) entry() (e index.Entry) {
-	if e.Kind = tree.Kind(d.byte()); e.Kind == tree.None {
+	if e.Kind = tree.Kind(d.Byte()); e.Kind == tree.None {
 		return e
 	}
-	e.Flags, e.How = d.byte(), index.How(d.byte())
-	copy(e.Hash[:], d.bytes(16))
-	copy(e.NextHash[:], d.bytes(16))
-	e.Size = d.int()
-	e.Source.MTime, e.Source.CTime, e.Target.MTime, e.Target.CTime = d.int(), d.int(), d.int(), d.int()
-	e.Proved, e.Put, e.Seq = d.int(), d.int(), d.int()
-	e.Source.ID, e.Target.ID = d.uint(), d.uint()
+	e.Flags, e.How = d.Byte(), index.How(d.Byte())
+	copy(e.Hash[:], d.Take(16))
+	copy(e.NextHash[:], d.Take(16))
+	e.Size = d.Varint()
+	e.Source.MTime, e.Source.CTime, e.Target.MTime, e.Target.CTime = d.Varint(), d.Varint(), d.Varint(), d.Varint()
+	e.Proved, e.Put, e.Seq = d.Varint(), d.Varint(), d.Varint()
+	e.Source.ID, e.Target.ID = d.Uvarint(), d.Uvarint()
 	return e
 }
 
+// maxOrders is more than the destinations of any run: 24 hours and some targets.
+const maxOrders = 1024
+
 func (d *decoder) orders() []order {
-	n := d.uint()
-	if n > 64 {
-		d.fail()
+	n := d.Uvarint()
+	if n > maxOrders {
+		d.Fail()
 		return nil
 	}
 	orders := make([]order, n)
 	for i := range orders {
 		o := &orders[i]
-		o.dest, o.op, o.owner = int(d.uint()), op(d.byte()), owner(d.byte())
+		o.dest, o.op, o.owner = int(d.Uvarint()), op(d.Byte()), owner(d.Byte())
 		o.now, o.old = d.info(), d.entry()
 	}
 	return orders

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/hourhand/hourhand/engine/record"
 )
 
 // blocks reads the entries of one block or of several that follow each other.
@@ -21,7 +23,7 @@ type blocks struct {
 
 // next decodes the next entry into e and dir; io.EOF after the last.
 func (b *blocks) next() error {
-	if len(b.d.b) == 0 {
+	if len(b.d.Rest) == 0 {
 		if err := b.readChunk(); err != nil {
 			return err
 		}
@@ -51,22 +53,22 @@ func (b *blocks) readChunk() error {
 		return damaged("chunk at %d does not belong there", at)
 	}
 	b.open = place&lastChunk == 0
-	b.d = decoder{b: payload}
+	b.d = decoder{record.Reader{Rest: payload}}
 	b.e = Entry{}
 	if first {
 		if err := b.readDir(); err != nil {
 			return damaged("block at %d: %w", at, err)
 		}
 	}
-	if len(b.d.b) == 0 {
+	if len(b.d.Rest) == 0 {
 		return damaged("chunk at %d has no entry", at)
 	}
 	return nil
 }
 
 func (b *blocks) readDir() error {
-	dir := string(b.d.take(b.d.uvarint()))
-	if b.d.err != nil {
+	dir := string(b.d.Take(b.d.Uvarint()))
+	if b.d.Err != nil {
 		return errors.New("folder's path is cut off")
 	}
 	if err := checkDir(dir); err != nil {

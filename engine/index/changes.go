@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"iter"
+
+	"github.com/hourhand/hourhand/engine/record"
 )
 
 // Change is a difference between the old idx and the new one.
@@ -127,13 +129,13 @@ func (m *merged) decode() (ch Change, err error) {
 		m.dirKey = append(m.dirKey[:0], dirKey...)
 		m.dir = string(bytes.ReplaceAll(dirKey, []byte{0}, []byte{'/'}))
 	}
-	d := decoder{b: m.changes.value}
-	head := d.take(1)
-	if d.err == nil {
+	d := decoder{record.Reader{Rest: m.changes.value}}
+	head := d.Take(1)
+	if d.Err == nil {
 		ch.Gone, ch.Dir = head[0] == 1, m.dir
 		err = d.entry(&ch.Entry)
 	}
-	return ch, errors.Join(d.err, err)
+	return ch, errors.Join(d.Err, err)
 }
 
 // newest drops all records of a key but the last.

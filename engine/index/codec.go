@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hourhand/hourhand/engine/record"
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
@@ -93,52 +94,14 @@ func sharedPrefix(a, b string) int {
 
 var errEntry = errors.New("entry cannot be read")
 
-// decoder takes values from encoded bytes; after the first that is missing or
-// impossible err is set and all others are zero.
-type decoder struct {
-	b   []byte
-	err error
-}
-
-func (d *decoder) fail() {
-	d.b, d.err = nil, errEntry
-}
-
-func (d *decoder) take(n uint64) []byte {
-	if n > uint64(len(d.b)) {
-		d.fail()
-		return nil
-	}
-	taken := d.b[:n]
-	d.b = d.b[n:]
-	return taken
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
+// decoder takes entries from encoded bytes.
+type decoder struct{ record.Reader }
 
 // entry decodes an entry into e, which holds the one before it.
 func (d *decoder) entry(e *Entry) error {
-	head := d.take(4)
-	if d.err != nil {
-		return d.err
+	head := d.Take(4)
+	if d.Err != nil {
+		return d.Err
 	}
 	kind, flags, how, fields := tree.Kind(head[0]), head[1], How(head[2]), head[3]
 	if kind > tree.Special || flags&^allFlags != 0 || how > Clone || fields&^allFields != 0 {
@@ -146,12 +109,12 @@ func (d *decoder) entry(e *Entry) error {
 	}
 	prev := *e
 	*e = Entry{Name: d.name(prev.Name), Kind: kind, Flags: flags, How: how}
-	e.Size = int64(d.uvarint())
+	e.Size = int64(d.Uvarint())
 	if fields&hasHash != 0 {
-		copy(e.Hash[:], d.take(16))
+		copy(e.Hash[:], d.Take(16))
 	}
 	if fields&hasNextHash != 0 {
-		copy(e.NextHash[:], d.take(16))
+		copy(e.NextHash[:], d.Take(16))
 	}
 	if fields&hasSource != 0 {
 		e.Source = d.stamp(&prev.Source, prev.Source.MTime)
@@ -160,34 +123,34 @@ func (d *decoder) entry(e *Entry) error {
 		e.Target = d.stamp(&prev.Target, e.Source.MTime)
 	}
 	if fields&hasProved != 0 {
-		e.Proved = prev.Proved + d.varint()
+		e.Proved = prev.Proved + d.Varint()
 	}
 	if fields&hasPlace != 0 {
-		e.Put = prev.Put + d.varint()
-		e.Seq = prev.Seq + d.varint()
+		e.Put = prev.Put + d.Varint()
+		e.Seq = prev.Seq + d.Varint()
 	}
-	if d.err != nil {
-		return d.err
+	if d.Err != nil {
+		return d.Err
 	}
 	return checkEntry(e)
 }
 
 func (d *decoder) name(prev string) string {
-	shared := d.uvarint()
-	rest := d.take(d.uvarint())
+	shared := d.Uvarint()
+	rest := d.Take(d.Uvarint())
 	if shared > uint64(len(prev)) {
-		d.fail()
+		d.Fail()
 	}
-	if d.err != nil {
+	if d.Err != nil {
 		return ""
 	}
 	return prev[:shared] + string(rest)
 }
 
 func (d *decoder) stamp(prev *Stamp, mtime int64) (s Stamp) {
-	s.MTime = mtime + d.varint()
-	s.CTime = prev.CTime + d.varint()
-	s.ID = prev.ID + uint64(d.varint())
+	s.MTime = mtime + d.Varint()
+	s.CTime = prev.CTime + d.Varint()
+	s.ID = prev.ID + uint64(d.Varint())
 	return s
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/hourhand/hourhand/engine/record"
 )
 
 // FuzzReader reads any bytes.
@@ -75,8 +77,8 @@ func sealed(rows byte, chunks ...chunkIn) []byte {
 		idx = binary.LittleEndian.AppendUint32(idx, uint32(len(c.payload)))
 		idx = append(append(idx, c.place), c.payload...)
 		idx = binary.LittleEndian.AppendUint64(idx, chunkSum(idx[start:], int64(start)))
-		dir := decoder{b: c.payload}
-		blocks = append(blocks, row{xxh3.Hash(dir.take(dir.uvarint())), int64(start), int64(len(idx) - start)})
+		dir := decoder{record.Reader{Rest: c.payload}}
+		blocks = append(blocks, row{xxh3.Hash(dir.Take(dir.Uvarint())), int64(start), int64(len(idx) - start)})
 	}
 	switch rows % 3 {
 	case 1:

@@ -122,7 +122,7 @@ func (r *Reader) Dir(dir string) (entries []Entry, ok bool, err error) {
 		return nil, false, err
 	}
 	// An entry of a file takes about 50 bytes.
-	entries = make([]Entry, 0, (b.in.end-b.in.next+int64(len(b.d.b)))/50+1)
+	entries = make([]Entry, 0, (b.in.end-b.in.next+int64(len(b.d.Rest)))/50+1)
 	for {
 		err := b.next()
 		if err == io.EOF {

@@ -26,7 +26,7 @@ type Sorter struct {
 	// memory holds has to wait for the disk.
 	mu      sync.Mutex
 	arena   []byte // keys and values, one after the other
-	records []record
+	records []slot
 	runs    []span // of file, the oldest first
 	file    *os.File
 	size    int64 // of file
@@ -35,8 +35,8 @@ type Sorter struct {
 	err     error
 }
 
-// record lies in the arena: the key, then the value.
-type record struct{ start, key, value uint32 }
+// slot is where a record lies in the arena: the key, then the value.
+type slot struct{ start, key, value uint32 }
 
 // span is where a run lies in the file, and how many records it has.
 type span struct {
@@ -71,7 +71,7 @@ func (s *Sorter) Add(key, value []byte) error {
 			return s.err
 		}
 	}
-	s.records = append(s.records, record{uint32(len(s.arena)), uint32(len(key)), uint32(len(value))})
+	s.records = append(s.records, slot{uint32(len(s.arena)), uint32(len(key)), uint32(len(value))})
 	s.arena = append(append(s.arena, key...), value...)
 	s.n++
 	return nil
@@ -116,11 +116,11 @@ func (s *Sorter) Close() error {
 	return err
 }
 
-func (s *Sorter) key(r record) []byte   { return s.arena[r.start : r.start+r.key] }
-func (s *Sorter) value(r record) []byte { return s.arena[r.start+r.key : r.start+r.key+r.value] }
+func (s *Sorter) key(r slot) []byte   { return s.arena[r.start : r.start+r.key] }
+func (s *Sorter) value(r slot) []byte { return s.arena[r.start+r.key : r.start+r.key+r.value] }
 
 func (s *Sorter) sort() {
-	slices.SortFunc(s.records, func(a, b record) int {
+	slices.SortFunc(s.records, func(a, b slot) int {
 		return cmp.Or(bytes.Compare(s.key(a), s.key(b)), cmp.Compare(a.start, b.start))
 	})
 }
