@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -255,6 +256,9 @@ func FuzzOpenDamaged(f *testing.F) {
 // A page that is torn while the store is open is an error, not the end of the
 // process, and the next Open mends it.
 func TestDamageWhileOpenIsAnError(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // a mapped file cannot be cut there
+	}
 	dir := t.TempDir()
 	s, err := Open(Config{Dir: dir})
 	if err != nil {
@@ -262,7 +266,7 @@ func TestDamageWhileOpenIsAnError(t *testing.T) {
 	}
 	j := addJob(t, s, "photos")
 	if err := os.Truncate(filepath.Join(dir, dbName), int64(2*os.Getpagesize())); err != nil {
-		t.Skip("this system does not let an open database be cut: ", err)
+		t.Fatal(err)
 	}
 	if _, err := s.Jobs(); !errors.Is(err, ErrDamaged) {
 		t.Errorf("Jobs: got %v, want ErrDamaged", err)

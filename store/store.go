@@ -7,6 +7,14 @@
 // Start with Open. Each method is one short transaction, or several for those
 // that say so; what a method returns is durable, and what it yields is yielded
 // outside of any transaction, so that a slow reader blocks nobody.
+//
+// The data folder holds, of this package:
+//
+//	hourhand.db                  all of it
+//	hourhand.db.copy-TIME        daily copies of all but the file index; 3 are kept
+//	hourhand.db.damaged-TIME     put aside by Open, never removed
+//	hourhand.lock                locked while the folder is open
+//	jobs.json                    every job; jobs.json.damaged-TIME as above
 package store
 
 import (
