@@ -253,17 +253,17 @@ func (f *stagedFile) discard() {
 
 // need makes sure that n more bytes fit, before they are staged, with a reserve
 // for what proves the copy.
-func (d *dest) need(n int64) error {
-	if left := d.room.Add(-n); left > reserve {
+func (t *target) need(n int64) error {
+	if left := t.room.Add(-n); left > reserve {
 		return nil
 	}
-	v, err := d.root.Volume()
+	v, err := t.root.Volume()
 	if err != nil {
-		return writeErr(fmt.Errorf("look at the drive of %s: %w", d.dir, err))
+		return writeErr(fmt.Errorf("look at the drive of %s: %w", t.dir, err))
 	}
-	d.room.Store(v.Free - n)
+	t.room.Store(v.Free - n)
 	if v.Free-n < reserve {
-		return fmt.Errorf("%w: %d bytes are free on the drive of %s and a file of %d is next; free some space, or choose a larger drive", ErrNoSpace, v.Free, d.dir, n)
+		return fmt.Errorf("%w: %d bytes are free on the drive of %s and a file of %d is next; free some space, or choose a larger drive", ErrNoSpace, v.Free, t.dir, n)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -46,6 +47,7 @@ type target struct {
 	lock   *flock.Flock
 	syncer *tree.Syncer
 	brake  *brake
+	room   atomic.Int64 // bytes free at the last look, less what was staged since
 }
 
 // openTarget opens a target's root and reads its mark. It changes nothing.

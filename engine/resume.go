@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/hourhand/hourhand/engine/index"
+	"github.com/hourhand/hourhand/engine/manifest"
+	"github.com/hourhand/hourhand/engine/tree"
+)
+
+// What a run begins with where the one before it did not come to its end.
+
+// loadIndex opens the hour's idx. Where a run was interrupted, or the idx is
+// lost or damaged, it is completed from the manifests and the intents.
+func (d *dest) loadIndex(scratch string) error {
+	if d.own == nil {
+		return nil
+	}
+	f, info, err := d.own.OpenFile(d.slot + ".idx")
+	switch {
+	case err == nil:
+		if d.old, err = index.NewReader(f, info.Size, d.slot+".idx"); err != nil {
+			f.Close()
+			d.note("%v; the copy is compared by its manifest", err)
+			d.old = nil
+		} else {
+			d.oldFile = f
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("open the idx of hour %s: %w", d.slot, err)
+	}
+	if d.old != nil && !d.interrupted() {
+		return nil
+	}
+	return d.completeIndex(scratch)
+}
+
+// interrupted tells whether intents of an unsealed run are there.
+func (d *dest) interrupted() bool {
+	_, err := d.own.Stat(d.slot + ".next")
+	return err == nil
+}
+
+// completeIndex merges what the manifests and the intents of an unsealed run
+// say into the idx, as partial entries: path and hash are known, the stat is not.
+func (d *dest) completeIndex(scratch string) error {
+	extra := index.NewChanges(scratch)
+	defer extra.Close()
+	if d.old == nil {
+		for _, name := range []string{d.slot, d.slot + ".was"} {
+			if err := d.addManifest(extra, name); err != nil {
+				return err
+			}
+		}
+	}
+	if err := d.addIntents(extra); err != nil {
+		return err
+	}
+	if extra.Len() == 0 {
+		return nil
+	}
+	f, err := os.CreateTemp(scratch, "hourhand-idx-*")
+	if err != nil {
+		return err
+	}
+	os.Remove(f.Name()) // on Windows it goes with the temp folder
+	err = mergeIndex(f, extra, d.old, func(*index.Entry) {})
+	size := int64(0)
+	if err == nil {
+		size, err = f.Seek(0, io.SeekEnd)
+	}
+	if err == nil {
+		d.closeOld()
+		d.oldFile = f
+		d.old, err = index.NewReader(f, size, d.slot+".idx")
+	}
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("complete the idx of hour %s: %w", d.slot, err)
+	}
+	return nil
+}
+
+// addManifest adds a manifest's files as partial entries. A damaged line is
+// left out: its file is compared by content then.
+func (d *dest) addManifest(to *index.Changes, name string) error {
+	m, err := openManifest(d.own, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	for line, err := range m.lines() {
+		if err != nil {
+			d.note("%v", err)
+			continue
+		}
+		if err := to.Add(partial(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partial makes an entry of what a manifest's line says.
+func partial(line manifest.Line) index.Change {
+	dir, name := split(line.Path)
+	return index.Change{Located: index.Located{Dir: dir, Entry: index.Entry{Name: name, Kind: tree.File, Flags: index.Partial, How: index.Source, Hash: line.Hash}}}
+}
+
+// addIntents adds the files that an unsealed run may have put in place. What it
+// had proved durable is trusted by stat, the rest is compared by content.
+func (d *dest) addIntents(to *index.Changes) error {
+	f, _, err := d.own.OpenFile(d.slot + ".next")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	proven, err := countProven(f)
+	if err != nil {
+		return err
+	}
+	var n int64
+	for line, err := range manifest.ReadIntents(f) {
+		n++
+		if err != nil {
+			d.note("%v", err)
+			continue
+		}
+		if line.Remove {
+			continue
+		}
+		ch, err := d.intended(to, line, n <= proven)
+		if err == nil {
+			err = to.Add(ch)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// intended makes the entry of an intent: the old entry with the new hash beside
+// it, or a partial one.
+func (d *dest) intended(to *index.Changes, line manifest.Line, proven bool) (index.Change, error) {
+	ch := partial(line)
+	if !proven {
+		ch.Flags |= index.Unstable // compare by content
+	}
+	if d.old == nil {
+		return ch, nil
+	}
+	entries, _, err := d.old.Dir(ch.Dir)
+	if err != nil {
+		return ch, err
+	}
+	c := cursor{entries: entries}
+	e := c.find(ch.Name)
+	switch {
+	case e == nil:
+	case e.Kind == tree.Folder:
+		return ch, d.forgetBelow(to, line.Path)
+	case e.Kind == tree.File && e.Flags&index.Partial == 0:
+		ch.Entry = *e
+		ch.NextHash, ch.Flags = line.Hash, e.Flags|index.NextToo
+	}
+	return ch, nil
+}
+
+// forgetBelow takes everything below a folder out of the idx: a file was to take
+// its place, and only after all of it was gone.
+func (d *dest) forgetBelow(to *index.Changes, dir string) error {
+	for stack := []string{dir}; len(stack) > 0; {
+		dir := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		entries, _, err := d.old.Dir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if e.Kind == tree.Folder {
+				stack = append(stack, join(dir, e.Name))
+			}
+			if err := to.Add(index.Change{Located: index.Located{Dir: dir, Entry: index.Entry{Name: e.Name}}, Gone: true}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
