@@ -198,4 +198,3 @@ func (d *dest) forgetBelow(to *index.Changes, dir string) error {
 	}
 	return nil
 }
-

@@ -143,9 +143,10 @@ func cellOf(c cell, low, high int64) cellView {
 	}
 	v := cellView{Class: "v1", Say: "verified, " + size(c.changed) + " changed"}
 	switch {
-	case c.changed > high:
+	case c.changed == 0:
+	case c.changed >= high:
 		v.Class = "v3"
-	case c.changed > low:
+	case c.changed >= low:
 		v.Class = "v2"
 	}
 	return v

@@ -32,7 +32,21 @@ func checkPeer(c net.Conn) error {
 	return nil
 }
 
-func peerUID(c net.Conn) (int, error) {
+// lookTries is how often the tables are read before a socket counts as not
+// there: a reading that spans several pages misses entries while sockets come
+// and go (seen once in some hundred connections on a busy machine).
+const lookTries = 10
+
+func peerUID(c net.Conn) (uid int, err error) {
+	for range lookTries {
+		if uid, err = lookUp(c); !errors.Is(err, errNoPeer) {
+			break
+		}
+	}
+	return uid, err
+}
+
+func lookUp(c net.Conn) (int, error) {
 	client, server := endpoint(c.RemoteAddr()), endpoint(c.LocalAddr())
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		f, err := os.Open(table)

@@ -31,6 +31,34 @@ func TestPeerUID(t *testing.T) {
 	}
 }
 
+// TestNoPeerIsMissed while sockets come and go.
+func TestNoPeerIsMissed(t *testing.T) {
+	ln, err := net.Listen("tcp4", loopback+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	go func() { // ends with the listener
+		for {
+			c, err := net.Dial("tcp4", ln.Addr().String())
+			if err != nil {
+				return
+			}
+			defer c.Close()
+		}
+	}()
+	for range 500 {
+		c, err := ln.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := peerUID(c); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+}
+
 // TestFindSocket reads tables as the kernel writes them: 127.0.0.1:54321, of
 // uid 1000, is connected to 127.0.0.1:25000.
 func TestFindSocket(t *testing.T) {

@@ -34,6 +34,7 @@ func (at *tab) until(what, script string) {
 			return
 		}
 		if time.Now().After(end) {
+			at.t.Log(eval[string](at, `JSON.stringify([location.href, document.hidden, typeof htmx, document.getElementById("stream")?.outerHTML, Object.keys(document.getElementById("stream")?._htmx ?? {}), performance.getEntriesByType("resource").map(e => [e.name, e.responseStatus, e.duration])])`), at.complaints)
 			at.t.Fatalf("%s did not come: %v\n%s", what, err, eval[string](at, `document.body.innerText`))
 		}
 		select {
