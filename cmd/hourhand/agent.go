@@ -80,7 +80,13 @@ func (a *app) runAgent(ctx context.Context, dir string, f agentFlags) error {
 		return errors.Join(err, closeLog())
 	}
 	a.announce(s, dir, f)
-	err = s.run(ctx, func(ctx context.Context) error { return a.showTray(ctx, s, f) })
+	err = s.run(ctx, func(ctx context.Context) error {
+		if f.noTray {
+			<-ctx.Done()
+			return nil
+		}
+		return showTray(ctx, s, log)
+	})
 	log.Info("agent ended", "error", err)
 	return errors.Join(err, closeLog())
 }
@@ -109,10 +115,4 @@ func (a *app) announce(s *service, dir string, f agentFlags) {
 	if !f.noBrowser && hasDisplay() {
 		go openBrowser(s.web.OpenURL()) // the server answers as soon as the service runs
 	}
-}
-
-// showTray has the main goroutine until ctx ends.
-func (a *app) showTray(ctx context.Context, s *service, f agentFlags) error {
-	<-ctx.Done()
-	return ctx.Err()
 }
