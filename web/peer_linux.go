@@ -33,9 +33,9 @@ func checkPeer(c net.Conn) error {
 }
 
 // lookTries is how often the tables are read before a socket counts as not
-// there: a reading that spans several pages misses entries while sockets come
-// and go (seen once in some hundred connections on a busy machine).
-const lookTries = 10
+// there: the kernel hands them out page by page, and entries move between pages
+// while sockets come and go.
+const lookTries = 3
 
 func peerUID(c net.Conn) (uid int, err error) {
 	for range lookTries {

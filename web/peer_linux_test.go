@@ -47,7 +47,7 @@ func TestNoPeerIsMissed(t *testing.T) {
 			defer c.Close()
 		}
 	}()
-	for range 500 {
+	for range 100 {
 		c, err := ln.Accept()
 		if err != nil {
 			t.Fatal(err)
