@@ -158,9 +158,6 @@ func (a *Agent) dealtWith(j store.Job) (from, owed time.Time, err error) {
 	if newest.Due.After(from) {
 		from = newest.Due
 	}
-	if from.After(now) { // the clock was set back
-		from = now
-	}
 	return from.In(now.Location()), owed, nil
 }
 

@@ -126,6 +126,27 @@ func TestEditNeedsNoDriveUnlessFoldersChange(t *testing.T) {
 	})
 }
 
+func TestAnotherDriveEndsTheWait(t *testing.T) {
+	inWorld(t, date(t, "UTC", "2026-06-01 10:30"), func(w *world) {
+		one, other := w.job("One", "", "usb"), w.job("Other", "", "usb")
+		for _, j := range []store.Job{one, other} {
+			if _, err := w.Start(j.ID, -1); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		other.Target = filepath.Join(w.t.TempDir(), "nas")
+		w.engine.own("nas", other.Source, other.Target)
+		if _, _, err := w.SaveJob(other); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := w.of(other).State; got != Running {
+			t.Errorf("on a drive of its own: %v, want running", got)
+		}
+	})
+}
+
 func TestAdoptJobTakesOverOnce(t *testing.T) {
 	inWorld(t, date(t, "UTC", "2026-06-01 10:30"), func(w *world) {
 		dir := w.t.TempDir()

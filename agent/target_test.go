@@ -36,6 +36,7 @@ func TestMissingTargetIsKnownFromTheStart(t *testing.T) {
 		if got := w.of(j).State; got != NoDrive {
 			t.Errorf("state %v", got)
 		}
+		w.want("records", w.records(j), "01T11:00Z skipped schedule 11") // and not tried in vain
 		w.engine.edit(func() { w.engine.missing[j.Target] = false })
 		w.sleep(longestNap + 2*time.Minute)
 		if got := w.last(j); got.Outcome != store.Done || got.Trigger != "catch-up" {

@@ -173,7 +173,7 @@ func (a *Agent) catchUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, j := range a.jobs {
-		if !j.owed.IsZero() && !a.pause.On && !j.absent && !j.removed {
+		if !j.owed.IsZero() && !a.pause.On && !j.absent && !j.recovering && !j.removed {
 			a.enqueueDue(j, j.owed, triggerCatchUp)
 		}
 	}

@@ -103,6 +103,22 @@ func TestClockSetBackRunsNoDueTwice(t *testing.T) {
 	})
 }
 
+func TestClockSetBackWhileADueWaits(t *testing.T) {
+	inWorld(t, date(t, "UTC", "2026-06-01 10:30"), func(w *world) {
+		w.job("Music", "58 10 * * *", "usb")
+		j := w.job("Photos", "0 * * * *", "usb")
+		w.engine.edit(func() { w.engine.takes = 2 * time.Hour })
+		w.sleep(40 * time.Minute) // 11:10: Photos waits for Music
+		w.jump(-20 * time.Minute)
+		w.sleep(15 * time.Minute) // 11:05 again
+		w.want("records", w.records(j))
+		w.sleep(2 * time.Hour)
+		if got := w.engine.dues(w.zone); len(got) != 2 {
+			t.Errorf("runs %v, want one of each job", got)
+		}
+	})
+}
+
 func TestTenYearsBackGoesOnEachHour(t *testing.T) {
 	inWorld(t, date(t, "UTC", "2026-06-01 10:30"), func(w *world) {
 		w.job("Photos", "0 * * * *", "usb")
