@@ -109,7 +109,7 @@ func (r *run) leaveUnsealed(d *dest) {
 		if d.report.Outcome == Held && !d.brake.holdReplacement {
 			st.Content = Superset
 		}
-		if !errors.Is(d.report.Err, ErrLost) {
+		if !errors.Is(d.report.Err, ErrLost) && !d.merged {
 			d.keepIndex(&st)
 		}
 	}

@@ -147,6 +147,7 @@ func (x *indexFile) close() { x.f.Close() }
 // it holds into the state.
 func (d *dest) writeIndex(st *State) (*indexFile, error) {
 	st.Files, st.Verified, st.Oldest = Count{}, Verified{}, time.Time{}
+	d.merged = true
 	h := xxh3.New()
 	err := stageDurable(d.own, d.slot+".idx", func(f *os.File) error {
 		return mergeIndex(io.MultiWriter(f, h), d.changes, d.old, st.tally)
