@@ -25,7 +25,7 @@ type dest struct {
 	old     *index.Reader
 	oldFile *os.File
 	changes *index.Changes
-	merged  bool // the changes were merged into an idx: they can be only once
+	merged  bool     // the changes were merged into an idx: they can be only once
 	touched *touched // folders whose metadata must be set at the end
 	extras  *index.Sorter
 	next    *intents
