@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/hourhand/hourhand/agent"
 )
 
 // tab is a browser window whose complaints fail the test: errors in the console,
@@ -147,48 +149,107 @@ const widest = `(() => {
 		.slice(0, 3).map((e) => e.tagName + "." + e.className + " " + e.getBoundingClientRect().right).join(", ") || "unknown";
 })()`
 
-// TestLooks renders every page and state, light and dark, wide and narrow.
+// pagesToLookAt are the pages that show something new in a state.
+func pagesToLookAt(state string, st agent.Status) map[string]string {
+	pages := map[string]string{"overview": "/"}
+	switch state {
+	case "empty":
+		pages["new"] = "/jobs/new"
+	case "running":
+		pages["settings"], pages["edit"], pages["day"] = "/settings", "/jobs/photos/edit", "/?day=2026-11-29"
+	}
+	if len(st.Jobs) > 0 {
+		pages["job"], pages["hour"] = "/jobs/photos", "/jobs/photos/hours/13"
+		if last := st.Jobs[0].Last; last != nil {
+			pages["run"] = runURL(last.ID)
+		}
+	}
+	return pages
+}
+
+// TestLooks renders every page and state, light and dark, wide and narrow: none
+// scrolls sideways, and the browser has nothing to complain about. Pictures go to
+// the folder HOURHAND_SHOTS, if it is set; HOURHAND_SHOTS_ONLY picks by name.
 func TestLooks(t *testing.T) {
 	states := literalStates()
 	var l literal
 	l.set(states["running"])
 	site := newSite(t, l.into)
-	withHistory(t, site.store, states["partial"])
 	withHistory(t, site.store, states["running"])
-	at := newTab(t)
-	at.do(chromedp.Navigate(site.OpenURL()))
-	only := os.Getenv("HOURHAND_SHOTS_ONLY")
-	for name, st := range states {
-		l.set(st)
-		pages := map[string]string{"overview": "/"}
-		if name == "running" || name == "empty" {
-			pages["settings"] = "/settings"
-			pages["new"] = "/jobs/new"
-		}
-		if name == "running" || name == "held" || name == "partial" || name == "no-drive" {
-			pages["job"] = "/jobs/photos"
-			pages["hour"] = "/jobs/photos/hours/13"
-			pages["hour03"] = "/jobs/photos/hours/03"
-			pages["run"] = "/runs/photos-20261130T130000"
-			pages["edit"] = "/jobs/photos/edit"
-			pages["day"] = "/?day=2026-11-29"
-		}
-		for what, path := range pages {
-			for _, view := range []struct {
-				name          string
-				width, height int64
-				scheme        string
-			}{{"light", 1180, 900, "light"}, {"dark", 1180, 900, "dark"}, {"narrow", 360, 740, "light"}} {
-				shot := name + "-" + what + "-" + view.name
-				if !strings.Contains(shot, only) {
-					continue
+	for _, st := range states {
+		for _, j := range st.Jobs {
+			if j.Last != nil {
+				if err := site.store.Finish(*j.Last, literalProblems()[:min(j.Last.ProblemCount, 9)], nil); err != nil {
+					t.Fatal(err)
 				}
-				at.look(view.width, view.height, view.scheme)
-				at.do(chromedp.Navigate("http://" + site.address + path))
-				at.fits(shot)
-				at.shoot(shot)
 			}
 		}
 	}
+	at := newTab(t)
+	at.do(chromedp.Navigate(site.OpenURL()))
+	for name, st := range states {
+		l.set(st)
+		for what, path := range pagesToLookAt(name, st) {
+			at.lookAt(name+"-"+what, "http://"+site.address+path)
+		}
+	}
+	at.quiet()
+	at.lookAt("missing", "http://"+site.address+"/runs/none")
+	if err := site.sessions.revokeAll(); err != nil {
+		t.Fatal(err)
+	}
+	at.lookAt("locked", "http://"+site.address+"/settings")
+}
+
+func (at *tab) lookAt(name, url string) {
+	at.t.Helper()
+	for _, view := range []struct {
+		name          string
+		width, height int64
+		scheme        string
+	}{{"light", 1180, 900, "light"}, {"dark", 1180, 900, "dark"}, {"narrow", 360, 740, "light"}} {
+		shot := name + "-" + view.name
+		if !strings.Contains(shot, os.Getenv("HOURHAND_SHOTS_ONLY")) {
+			continue
+		}
+		at.look(view.width, view.height, view.scheme)
+		at.do(chromedp.Navigate(url))
+		at.fits(shot)
+		at.shoot(shot)
+	}
+}
+
+// TestLooksOfTheAssistant renders its steps.
+func TestLooksOfTheAssistant(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	d := draft{Schedule: everyHour, Drive: rawPath(filepath.Join(home, "Backup-SSD")), Excludes: []string{"node_modules/"}}
+	for _, name := range []string{"Documents", "Pictures", "Music", "Backup-SSD", "Documents/code/node_modules"} {
+		if err := os.MkdirAll(filepath.Join(home, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"Documents", "Pictures"} {
+		d.Folders = append(d.Folders, rawPath(filepath.Join(home, name)))
+	}
+	if err := os.WriteFile(filepath.Join(home, "Documents/code/node_modules/f"), make([]byte, 3_200_000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	site := newSite(t, func(s *Server) {
+		s.driveOf = func(path string) (Drive, error) {
+			return Drive{ID: filepath.Base(path), FileSystem: "exfat", Free: 41_200_000, Total: 1_000_000_000}, nil
+		}
+	})
+	if err := site.store.SetSetting(settingDraft, d); err != nil {
+		t.Fatal(err)
+	}
+	at := newTab(t)
+	at.do(chromedp.Navigate(site.OpenURL()))
+	for step := range 5 {
+		at.lookAt(fmt.Sprintf("wizard-%d", step+1), fmt.Sprintf("http://%s/jobs/new?step=%d", site.address, step+1))
+	}
+	at.do(chromedp.Navigate("http://" + site.address + "/jobs/new?step=1"))
+	at.until("the size", `document.getElementById("size-0").textContent.startsWith("3.2")`)
+	at.lookAt("wizard-list", "http://"+site.address+"/jobs/new?step=1&dir="+rawPath(home).encode())
 	at.quiet()
 }

@@ -78,11 +78,9 @@ func (s *Server) folderViews(d draft) []folderView {
 
 func offered(d draft) []rawPath {
 	var list []rawPath
-	if home, err := os.UserHomeDir(); err == nil {
-		for _, name := range usualFolders {
-			if p := filepath.Join(home, name); isFolder(p) {
-				list = append(list, rawPath(p))
-			}
+	for _, name := range usualFolders {
+		if p := filepath.Join(string(home()), name); isFolder(p) {
+			list = append(list, rawPath(p))
 		}
 	}
 	for _, p := range d.Folders {
@@ -104,7 +102,7 @@ type browseView struct {
 	Path   string
 	Value  string
 	Up     string // encoded; "" at the top
-	Trail  []placeView
+	Places []placeView
 	Inside []placeView
 	Error  string
 }
@@ -116,7 +114,7 @@ const longestList = 500
 
 func browse(dir rawPath) *browseView {
 	path := string(dir)
-	v := &browseView{Path: dir.shown(), Value: dir.encode(), Trail: places()}
+	v := &browseView{Path: dir.shown(), Value: dir.encode(), Places: places()}
 	if up := filepath.Dir(path); up != path {
 		v.Up = rawPath(up).encode()
 	}
@@ -149,10 +147,7 @@ func readError(err error) string {
 
 // places are where to begin to look: home, the top, and what is plugged in.
 func places() []placeView {
-	var list []placeView
-	if home, err := os.UserHomeDir(); err == nil {
-		list = append(list, placeView{"Home", rawPath(home).encode()})
-	}
+	list := []placeView{{"Home", home().encode()}}
 	if runtime.GOOS != "windows" {
 		list = append(list, placeView{"Computer", rawPath("/").encode()})
 	}
@@ -160,6 +155,15 @@ func places() []placeView {
 		list = append(list, placeView{p.shown(), p.encode()})
 	}
 	return list
+}
+
+// home is the user's folder; without one the top of the file system.
+func home() rawPath {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		dir = string(filepath.Separator)
+	}
+	return rawPath(dir)
 }
 
 // pluggedIn are the folders at which systems mount drives.

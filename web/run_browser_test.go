@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
+	"github.com/chromedp/chromedp/kb"
+	"github.com/hourhand/hourhand/agent"
 	"github.com/hourhand/hourhand/store"
 )
 
@@ -34,7 +35,6 @@ func (at *tab) until(what, script string) {
 			return
 		}
 		if time.Now().After(end) {
-			at.t.Log(eval[string](at, `JSON.stringify([location.href, document.hidden, typeof htmx, document.getElementById("stream")?.outerHTML, Object.keys(document.getElementById("stream")?._htmx ?? {}), performance.getEntriesByType("resource").map(e => [e.name, e.responseStatus, e.duration])])`), at.complaints)
 			at.t.Fatalf("%s did not come: %v\n%s", what, err, eval[string](at, `document.body.innerText`))
 		}
 		select {
@@ -123,6 +123,47 @@ func TestSeeARun(t *testing.T) {
 	at.do(chromedp.Navigate("http://" + site.address + runURL(runs[0].ID)))
 	at.shoot("run-report")
 	at.quiet()
+}
+
+func (s *source) status() agent.Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// TestKeyboard: menus open and close by keys, and the stream takes nobody's focus
+// away. A button that cannot do what it says, says why.
+func TestKeyboard(t *testing.T) {
+	src := newSource()
+	src.set(statusWith(working(photos(), 0.01)))
+	site := newSite(t, func(s *Server) {
+		s.status, s.watch = src.status, src.watch
+	})
+	if _, err := site.store.PutJob(photos().Job); err != nil {
+		t.Fatal(err)
+	}
+	at := newTab(t)
+	at.do(chromedp.Navigate(site.OpenURL()))
+	at.do(chromedp.Navigate("http://" + site.address + "/jobs/photos"))
+	at.until("the stream", `!!document.getElementById("stream")?._htmx?.sse`)
+	eval[bool](at, `document.getElementById("pause-menu").focus(); true`)
+	at.do(chromedp.KeyEvent("\r"))
+	at.until("the menu", `document.querySelector(".menu").open`)
+	for percent := 2; percent <= 21; percent++ {
+		src.set(statusWith(working(photos(), float64(percent)/100)))
+		at.until("the next number", fmt.Sprintf(`document.querySelector(".clock .big").textContent === "%d%%"`, percent))
+	}
+	if !eval[bool](at, `document.activeElement.id === "pause-menu" && document.querySelector(".menu").open`) {
+		t.Error("the stream took the focus, or closed the menu")
+	}
+	at.do(chromedp.KeyEvent(kb.Escape))
+	at.until("the menu's end", `!document.querySelector(".menu").open && document.activeElement.id === "pause-menu"`)
+
+	at.press("Verify all hours")
+	at.until("the reason", `document.getElementById("flash").textContent.includes("There is no verified hour yet")`)
+	at.mu.Lock()
+	at.complaints = nil // the browser logs the answer's status
+	at.mu.Unlock()
 }
 
 // TestNamesDoNothing shows hostile names in a real browser, in pages and through

@@ -89,6 +89,7 @@ func literalStates() map[string]agent.Status {
 	}
 	last := func(j *agent.JobStatus, outcome, cause, reason string, problems int64) {
 		j.Last = runFor(j.Job, time.Date(2026, 11, 30, 13, 0, 0, 0, time.UTC), outcome)
+		j.Last.ID += "-" + outcome
 		j.Last.Cause, j.Last.Reason, j.Last.ProblemCount = cause, reason, problems
 		j.Cause, j.Reason = cause, reason
 		j.Board[13].Outcome, j.Newest, j.NewestHour = outcome, at14.Add(-112*time.Minute), 12

@@ -189,7 +189,7 @@ func (s *Server) showStep(w http.ResponseWriter, status int, d draft, step int, 
 	}
 	v := wizardView{
 		chrome: s.chromeOf(s.status(), "New copy: "+stepNames[step-1], "", "page"),
-		Step:   step, Errors: wrong, Home: places()[0].Value,
+		Step:   step, Errors: wrong, Home: home().encode(),
 	}
 	for i, name := range stepNames {
 		state := map[bool]string{true: "done"}[i+1 < step]
@@ -219,8 +219,8 @@ func (s *Server) fillStep(v *wizardView, d draft, dir rawPath) {
 		}
 		v.Sure = sureSentence(d, names)
 	}
-	if dir == "" && len(v.Folders) == 0 {
-		dir, _ = parseRawPath(v.Home) // ours
+	if dir == "" && (v.Step == stepWhat && len(v.Folders) == 0 || v.Step == stepWhere && len(v.Drives) == 0) {
+		dir = home()
 	}
 	if dir != "" && v.Step <= stepWhere {
 		v.Browse = browse(dir)
