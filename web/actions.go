@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -82,11 +83,13 @@ func (s *Server) fillJob(w http.ResponseWriter, r *http.Request) {
 	s.done(w, r, err)
 }
 
-// verifyJob reads one hour back, all of them, or the newest.
+// verifyJob reads one hour back, all of them, or the newest. repair names an hour
+// whose rot is to be healed.
 func (s *Server) verifyJob(w http.ResponseWriter, r *http.Request) {
-	hours, err := s.hoursToVerify(chi.URLParam(r, "id"), r.PostForm.Get("hour"))
+	id, repair := chi.URLParam(r, "id"), r.PostForm.Get("repair")
+	hours, err := s.hoursToVerify(id, cmp.Or(repair, r.PostForm.Get("hour")))
 	if err == nil {
-		_, err = s.agent.Verify(chi.URLParam(r, "id"), hours, r.PostForm.Get("repair") != "")
+		_, err = s.agent.Verify(id, hours, repair != "")
 	}
 	s.done(w, r, err)
 }

@@ -55,7 +55,7 @@ func weekOf(runs []store.Run, jobs []agent.JobStatus, now time.Time, href func(d
 	}
 	done := map[seen]bool{}
 	for _, r := range runs {
-		if r.Hour < 0 || r.Outcome == store.Running {
+		if r.Hour < 0 || r.Outcome == store.Running || r.Trigger == triggerVerify && r.Outcome == store.Done {
 			continue
 		}
 		at := slot{midnight(whenOf(r).In(now.Location())), r.Hour}

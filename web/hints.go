@@ -29,8 +29,8 @@ func hintFor(cause string) hint {
 	return hints["other"]
 }
 
-// hints is the one table of causes: first those of single files (engine.Cause*),
-// then those of whole runs (store.Run.Cause).
+// hints is the one table of causes: those of single files (engine.Cause*, and
+// engine.Finding* of verifications) and those of whole runs (agent.Cause*).
 var hints = map[string]hint{
 	"permission": {
 		Title:   "No right to read or write",
@@ -71,13 +71,13 @@ var hints = map[string]hint{
 	"mismatch": {
 		Title:   "Read back other bytes than were written",
 		Short:   "bytes differ",
-		Text:    "What came back from the drive was not what was sent to it. Check the cable, the port and the drive. The file was not taken into the copy; the older copy is kept.",
-		Actions: []actionKind{actRetry, actVerify},
+		Text:    "What came back from the drive is not what was sent to it. Check the cable, the port and the drive. While copying, such a file is not taken in and the older copy is kept; in a copy that was verified again, repair heals it from the source or from another hour.",
+		Actions: []actionKind{actProblems, actVerify},
 	},
 	"rot": {
 		Title:   "The bytes changed although nobody wrote",
 		Short:   "silent damage",
-		Text:    "Size and times of the file are as before, its contents are not. That is how a failing drive looks. The good copy was not overwritten: compare both, and keep the right one.",
+		Text:    "Size and times of the file are as before, its contents are not. That is how a failing drive looks. While copying, the good copy is not overwritten; in a copy that was verified again, repair heals it from the source or from another hour.",
 		Actions: []actionKind{actVerify},
 	},
 	"listing": {
@@ -164,6 +164,35 @@ var hints = map[string]hint{
 		Short:   "copy was changed",
 		Text:    "Somebody or some program changed, added or removed files in the hour's folder after Hourhand had sealed it. The next run for this hour puts it right; files that are not ours are moved to .hourhand/found.",
 		Actions: []actionKind{actProblems, actRetry},
+	},
+	"missing": {
+		Title:   "Gone from the copy",
+		Short:   "files are gone",
+		Text:    "The file was in the hour when it was sealed, and is not there any more. The next run for this hour brings it back.",
+		Actions: []actionKind{actRetry},
+	},
+	"extra": {
+		Title:   "Not put there by Hourhand",
+		Short:   "strange files",
+		Text:    "The file came into the hour's folder after it was sealed. The next run for this hour moves it to .hourhand/found, where it is kept for 30 days.",
+		Actions: []actionKind{actRetry},
+	},
+	"healed": {
+		Title: "Healed",
+		Short: "healed",
+		Text:  "The file was damaged and has its right bytes again. A drive that damages files may be failing: keep an eye on it.",
+	},
+	"interrupted": {
+		Title:   "Of an interrupted run",
+		Short:   "interrupted",
+		Text:    "The run that wrote this hour ended half-way. The file is neither what it was nor what it was to become; the next run for this hour puts it right.",
+		Actions: []actionKind{actRetry},
+	},
+	"unreadable": {
+		Title:   "The copy could not be read",
+		Short:   "cannot be read",
+		Text:    "The target drive reported an error for this file. It may be failing: check it. The file is in other hours too.",
+		Actions: []actionKind{actVerify},
 	},
 	"usage": {
 		Title:   "The job's settings do not fit together",

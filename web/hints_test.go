@@ -16,7 +16,8 @@ func TestEveryCauseHasAHint(t *testing.T) {
 		engine.CauseTooLarge, engine.CauseMismatch, engine.CauseRot, engine.CauseListing, engine.CauseOther,
 		agent.CauseNoSource, agent.CauseNoTarget, agent.CauseOverlap, agent.CauseForeign, agent.CauseVolume,
 		agent.CauseHeld, agent.CauseFull, agent.CauseLocked, agent.CauseLost, agent.CauseUsage, agent.CauseFiles,
-		agent.CauseEdited, agent.CauseCancelled, agent.CauseStopped, agent.CausePaused, agent.CauseAsleep, agent.CauseReplaced,
+		string(engine.FindingMissing), string(engine.FindingExtra), string(engine.FindingHealed), string(engine.FindingInterrupted),
+		string(engine.FindingUnreadable), agent.CauseEdited, agent.CauseCancelled, agent.CauseStopped, agent.CausePaused, agent.CauseAsleep, agent.CauseReplaced,
 	}
 	for _, cause := range causes {
 		h, ok := hints[cause]
@@ -29,7 +30,11 @@ func TestEveryCauseHasAHint(t *testing.T) {
 			t.Errorf("%s: %q does not fit into the ring", cause, h.Short)
 		}
 	}
+	if hintFor(string(engine.FindingRot)).Title != hintFor(engine.CauseRot).Title || string(engine.FindingEdited) != agent.CauseEdited {
+		t.Error("a finding has no hint")
+	}
 	if len(hints) != len(causes) {
+
 		t.Errorf("%d hints for %d causes", len(hints), len(causes))
 	}
 	if hintFor("something new").Title != hints[engine.CauseOther].Title {

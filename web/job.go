@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -210,6 +209,9 @@ func changedWord(r store.Run) string {
 	if r.Outcome == store.Skipped || r.Outcome == store.Missed {
 		return ""
 	}
+	if r.Trigger == triggerVerify {
+		return files(r.Unchanged.Files) + " are right"
+	}
 	n := r.Copied.Files + r.Updated.Files
 	if n+r.Removed.Files == 0 {
 		return "nothing changed"
@@ -220,6 +222,9 @@ func changedWord(r store.Run) string {
 	}
 	return text
 }
+
+// triggerVerify marks the record of a verification: it copied nothing.
+const triggerVerify = "verify"
 
 func triggerWord(trigger string) string {
 	switch trigger {
@@ -233,7 +238,7 @@ func triggerWord(trigger string) string {
 		return "filling hours"
 	case "approve":
 		return "after approval"
-	case "verify":
+	case triggerVerify:
 		return "verification"
 	}
 	return visible(trigger)
@@ -251,69 +256,6 @@ func (s *Server) runsOfDay(job string, day, now time.Time) (*runsView, error) {
 		Title: day.Format("Monday, 2 January"), Rows: runRows(runs, now), ShowJob: job == "",
 		Empty: "Nothing ran on this day.",
 	}, nil
-}
-
-// settingsOf lists what a job does in the words of its form.
-func settingsOf(j store.Job) []numberView {
-	list := []numberView{
-		{"When", scheduleWord(j)},
-		{"Mode", modeWord(j)},
-		{"Proof", verifyWord(j.Verify)},
-		{"Pace", profileWord(j.Profile)},
-	}
-	if j.Limit > 0 {
-		list = append(list, numberView{"At most", speed(float64(j.Limit))})
-	}
-	if len(j.Excludes) > 0 {
-		list = append(list, numberView{"Left out", visible(strings.Join(j.Excludes, ", "))})
-	}
-	return list
-}
-
-func scheduleWord(j store.Job) string {
-	switch {
-	case j.Disabled:
-		return "switched off"
-	case j.Schedule == "":
-		return "only by hand"
-	case j.Schedule == everyHour:
-		return "every hour"
-	}
-	return "by the schedule " + visible(j.Schedule)
-}
-
-func modeWord(j store.Job) string {
-	if j.Mode == "changes" {
-		return "only what is new or changed, kept for " + keepWord(j.Keep)
-	}
-	return "an exact copy in each hour"
-}
-
-func keepWord(keep string) string {
-	if keep == "" || keep == "2d" {
-		return "2 days"
-	}
-	return visible(keep)
-}
-
-func verifyWord(verify string) string {
-	switch verify {
-	case "source":
-		return "checksums while copying, nothing read back"
-	case "none":
-		return "none"
-	}
-	return "every copied file is read back"
-}
-
-func profileWord(profile string) string {
-	switch profile {
-	case "gentle":
-		return "gentle"
-	case "full":
-		return "full speed"
-	}
-	return "normal; gentle when started by the schedule"
 }
 
 // hourPath is where an hour's files are.

@@ -105,14 +105,38 @@ func writes(r *agent.RunStatus, hour int) bool {
 	return r != nil && !r.Verify && slices.Contains(r.Hours, hour)
 }
 
+// legend is what a kind is called below the ring.
+func (k hourKind) legend() string {
+	switch k {
+	case kindFresh:
+		return "Verified"
+	case kindOld:
+		return "Older than a day"
+	case kindRunning:
+		return "Running"
+	case kindFailed:
+		return "✕ Failed"
+	case kindLook:
+		return "! Needs a look"
+	case kindSkipped:
+		return "– Skipped"
+	case kindLost:
+		return "Not reachable"
+	}
+	return "Never ran"
+}
+
 // ringView is the ring of one job.
 type ringView struct {
+	Legend          []legendView // of the kinds that it shows
 	Summary         string
 	Sectors         []sectorView
 	Hand            string // path of the hour hand
 	TipX, TipY      string
 	Big, Mid, Small string
 }
+
+type legendView struct{ Class, Label string }
 
 // sectorView is one hour of the ring.
 type sectorView struct {
@@ -140,7 +164,7 @@ func ringOf(j agent.JobStatus, now time.Time, centre [3]string) ringView {
 		tally[kind] = append(tally[kind], hour)
 		v.Sectors = append(v.Sectors, sectorOf(j, hour, kind, hour == next))
 	}
-	v.Summary = summaryOf(tally, next)
+	v.Summary, v.Legend = summaryOf(tally, next), legendOf(tally, next)
 	angle := (float64(now.Hour()) + float64(now.Minute())/60) * 15
 	x1, y1 := polar(angle, 86)
 	x2, y2 := polar(angle, 106)
@@ -199,10 +223,26 @@ func polar(degrees, radius float64) (x, y string) {
 	return fmt.Sprintf("%.1f", ringCentre+radius*math.Sin(rad)), fmt.Sprintf("%.1f", ringCentre-radius*math.Cos(rad))
 }
 
+// kinds in the order in which they are spoken and explained.
+var kinds = []hourKind{kindFresh, kindOld, kindFailed, kindLook, kindRunning, kindSkipped, kindLost, kindNever}
+
+func legendOf(tally map[hourKind][]int, next int) []legendView {
+	var list []legendView
+	for _, kind := range kinds {
+		if len(tally[kind]) > 0 {
+			list = append(list, legendView{string(kind), kind.legend()})
+		}
+	}
+	if next >= 0 {
+		list = append(list, legendView{"next", "Next"})
+	}
+	return list
+}
+
 // summaryOf says what the ring shows: "19 verified, 1 failed at 03, ...".
 func summaryOf(tally map[hourKind][]int, next int) string {
 	var say []string
-	for _, kind := range []hourKind{kindFresh, kindOld, kindFailed, kindLook, kindRunning, kindSkipped, kindLost, kindNever} {
+	for _, kind := range kinds {
 		hours := tally[kind]
 		if len(hours) == 0 {
 			continue

@@ -104,7 +104,7 @@ func runTitle(r store.Run, now time.Time) string {
 func runHeading(r store.Run, now time.Time) string {
 	at := moment(now, whenOf(r))
 	switch {
-	case r.Trigger == "verify":
+	case r.Trigger == triggerVerify:
 		return "Verification, " + at
 	case r.Due.IsZero():
 		return "Run by hand, " + at
@@ -128,7 +128,11 @@ func (v *runView) now(st agent.Status, r store.Run) {
 	waits := j.State == agent.Held && j.Last != nil && j.Last.ID == r.ID
 	v.Plan = planOf(r, waits)
 	latest := j.Last != nil && j.Last.ID == r.ID
-	if latest && r.Outcome != store.Done && !waits && !st.Pause.On && j.Run == nil {
+	switch {
+	case st.Pause.On || j.Run != nil || r.Outcome == store.Done:
+	case r.Trigger == triggerVerify && r.Cause == agent.CauseMismatch:
+		v.Actions = []actionView{{Label: "Repair this hour", Post: jobURL(r.Job) + "/verify", Name: "repair", Value: hh(r.Hour), Busy: "Starting…"}}
+	case latest && !waits:
 		v.Actions = []actionView{{Label: "Try again now", Post: jobURL(r.Job) + "/run", Busy: "Starting…"}}
 	}
 }
@@ -162,6 +166,12 @@ func yesNo(b bool) string {
 func countsOf(r store.Run) []countRow {
 	if r.Outcome == store.Skipped || r.Outcome == store.Missed {
 		return nil
+	}
+	if r.Trigger == triggerVerify {
+		return []countRow{
+			{"Equal", count(r.Unchanged.Files), size(r.Unchanged.Bytes), "their bytes are those of the list of checksums"},
+			{"Problems", count(r.ProblemCount), "", "not as they were when the hour was sealed"},
+		}
 	}
 	row := func(name, say string, c store.Count) countRow {
 		return countRow{name, count(c.Files), size(c.Bytes), say}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
 	"github.com/hourhand/hourhand/agent"
 	"github.com/hourhand/hourhand/store"
 )

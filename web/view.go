@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"net/url"
 	"time"
 
@@ -46,15 +45,6 @@ type actionView struct {
 	Value   string
 	Busy    string // the label while it is on its way
 	Primary bool
-}
-
-// noticeView is something to know or to do, above the cards.
-type noticeView struct {
-	Class   string // "bad", "warn", "info"
-	Lead    string
-	Text    string
-	More    string // the hint
-	Actions []actionView
 }
 
 // badgeOf puts a job's state into a badge.
@@ -227,43 +217,4 @@ func barOf(s agent.Status) barView {
 		b.Until = untilOf(s.Pause, s.Now)
 	}
 	return b
-}
-
-// actionsFor makes the buttons of a job's hint.
-func actionsFor(j agent.JobStatus, kinds []actionKind) []actionView {
-	at := jobURL(j.Job.ID)
-	var list []actionView
-	for _, kind := range kinds {
-		switch kind {
-		case actRetry:
-			list = append(list, actionView{Label: "Try again now", Post: at + "/run", Busy: "Starting…"})
-		case actProblems:
-			if j.Last != nil && problemsOf(j) > 0 {
-				list = append(list, actionView{Label: fmt.Sprintf("See the %s", files(problemsOf(j))), Href: runURL(j.Last.ID) + "#problems"})
-			}
-		case actEdit:
-			list = append(list, actionView{Label: "Check the settings", Href: at + "/edit"})
-		case actApprove:
-			list = append(list, approveActions(j)...)
-		case actVerify:
-			list = append(list, actionView{Label: "Verify the newest hour", Post: at + "/verify", Busy: "Starting…"})
-		case actResume:
-			list = append(list, actionView{Label: "Resume now", Post: "/resume", Busy: "Resuming…"})
-		}
-	}
-	return list
-}
-
-// approveActions lead to the list, which must be seen before it can be approved.
-// Another drive than before has no list.
-func approveActions(j agent.JobStatus) []actionView {
-	switch {
-	case j.Last == nil:
-		return nil
-	case len(j.Last.Plan) > 0:
-		return []actionView{{Label: "See the list", Href: runURL(j.Last.ID) + "#plan", Primary: true}}
-	case j.Cause == agent.CauseVolume:
-		return []actionView{{Label: "Take this drive from now on", Post: jobURL(j.Job.ID) + "/approve", Name: "plan", Value: "drive", Busy: "Starting…"}}
-	}
-	return nil
 }
