@@ -10,8 +10,10 @@ import (
 	"github.com/hourhand/hourhand/store"
 )
 
-// weekDays is how many days the table of past hours shows.
-const weekDays = 7
+const (
+	weekDays    = 7  // shown in the table of past hours
+	historyDays = 15 // kept at hand: the page of an hour tells two weeks
+)
 
 // weekView is the table of the last days: a row a day, a column an hour.
 type weekView struct {
@@ -59,7 +61,7 @@ func weekOf(runs []store.Run, jobs []agent.JobStatus, now time.Time, href func(d
 			continue
 		}
 		at := slot{midnight(whenOf(r).In(now.Location())), r.Hour}
-		if done[seen{r.Job, at}] {
+		if done[seen{r.Job, at}] || at.day.Before(midnight(now).AddDate(0, 0, 1-weekDays)) {
 			continue
 		}
 		done[seen{r.Job, at}] = true
@@ -152,9 +154,9 @@ func cellOf(c cell, low, high int64) cellView {
 	return v
 }
 
-// dayCache keeps the runs of the last days, since the stream asks for them four
-// times a second and they change once an hour.
-type dayCache struct {
+// recentRuns keeps the runs of the last days at hand, since the stream asks for
+// them four times a second and they change once an hour.
+type recentRuns struct {
 	store *store.Store
 
 	mu   sync.Mutex // guards the fields below
@@ -162,8 +164,9 @@ type dayCache struct {
 	runs []store.Run
 }
 
-// since returns the runs of all jobs in the last days, newest first.
-func (d *dayCache) since(s agent.Status, now time.Time) ([]store.Run, error) {
+// all returns the runs of all jobs in the last days, newest first. Nobody may
+// change what it returns.
+func (d *recentRuns) all(s agent.Status, now time.Time) ([]store.Run, error) {
 	key := historyKey(s, now)
 	d.mu.Lock()
 	known, runs := d.key == key, d.runs
@@ -171,7 +174,7 @@ func (d *dayCache) since(s agent.Status, now time.Time) ([]store.Run, error) {
 	if known {
 		return runs, nil
 	}
-	runs, err := runsSince(d.store, "", midnight(now).AddDate(0, 0, -weekDays))
+	runs, err := runsSince(d.store, "", now.AddDate(0, 0, -historyDays))
 	if err != nil {
 		return nil, err
 	}

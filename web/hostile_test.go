@@ -65,7 +65,7 @@ func TestHostileNames(t *testing.T) {
 		if _, _, err := at.sessions.enter(at.sessions.newCode(), name); err != nil {
 			t.Fatal(err)
 		}
-		at.days.key = "" // the same run, other texts
+		at.recent.key = "" // the same run, other texts
 		l.set(st)
 		for _, page := range pagesOf(job.ID, run.ID) {
 			status, html := at.get(t, page)

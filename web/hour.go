@@ -12,9 +12,6 @@ import (
 	"github.com/hourhand/hourhand/store"
 )
 
-// hourRuns is how many runs of an hour are listed: about the last two weeks.
-const hourRuns = 14
-
 // hourView is the page of one hour of a job.
 type hourView struct {
 	chrome
@@ -81,30 +78,13 @@ func (s *Server) hourPage(st agent.Status, id, text string) (hourView, error) {
 	for _, note := range h.Notes {
 		v.Notes = append(v.Notes, visible(note))
 	}
-	runs, err := s.runsOfHour(id, hour)
+	runs, err := s.runsOf(st, func(r store.Run) bool { return r.Job == id && r.Hour == hour })
 	if err != nil {
 		return v, err
 	}
 	v.Facts = hourFacts(h, runs, now)
 	v.Runs = runsView{Title: "This hour before", Rows: runRows(runs, now), OneHour: true, Empty: "No run has written this hour yet."}
 	return v, nil
-}
-
-// runsOfHour are the latest runs for one hour, newest first.
-func (s *Server) runsOfHour(id string, hour int) ([]store.Run, error) {
-	var runs []store.Run
-	for r, err := range s.store.Runs(id) {
-		if err != nil {
-			return nil, err
-		}
-		if r.Hour != hour {
-			continue
-		}
-		if runs = append(runs, r); len(runs) == hourRuns {
-			break
-		}
-	}
-	return runs, nil
 }
 
 func hourBadge(j agent.JobStatus, hour int, now time.Time) badgeView {

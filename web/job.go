@@ -111,15 +111,28 @@ func (s *Server) jobPage(st agent.Status, id string) (jobView, error) {
 	for hour := range 24 {
 		v.Hours = append(v.Hours, hourRowOf(j, hour, now))
 	}
-	recent, err := s.days.since(st, now)
+	own, err := s.runsOf(st, func(r store.Run) bool { return r.Job == id })
 	if err != nil {
 		return v, err
 	}
-	own := slices.Clone(recent)
-	own = slices.DeleteFunc(own, func(r store.Run) bool { return r.Job != id })
 	v.Week = weekOf(own, []agent.JobStatus{j}, now, func(day string) string { return at + "?day=" + day + "#day" })
 	v.Runs = runsView{Title: "Latest runs", Rows: runRows(own[:min(len(own), shownRuns)], now), Empty: "The first run appears here."}
 	return v, nil
+}
+
+// runsOf picks from the runs of the last days, newest first.
+func (s *Server) runsOf(st agent.Status, which func(store.Run) bool) ([]store.Run, error) {
+	all, err := s.recent.all(st, st.Now)
+	if err != nil {
+		return nil, err
+	}
+	var picked []store.Run
+	for _, r := range all {
+		if which(r) {
+			picked = append(picked, r)
+		}
+	}
+	return picked, nil
 }
 
 func hourRowOf(j agent.JobStatus, hour int, now time.Time) hourRow {

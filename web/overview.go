@@ -58,7 +58,7 @@ func (s *Server) overviewOf(st agent.Status) (overviewView, error) {
 		}
 		return 1
 	})
-	runs, err := s.days.since(st, now)
+	runs, err := s.recent.all(st, now)
 	if err != nil {
 		return v, err
 	}

@@ -49,7 +49,7 @@ type Server struct {
 	sessions *sessions
 	token    string // for /api/v1, new at each start
 	hub      *hub
-	days     *dayCache
+	recent   *recentRuns
 	sizes    *sizes
 	excludes []string
 	driveOf  func(string) (Drive, error)
@@ -76,7 +76,7 @@ func New(c Config) (*Server, error) {
 		agent: c.Agent, store: c.Store, dataDir: c.DataDir, log: c.Log, now: c.Now,
 		status: c.Agent.Status, watch: c.Agent.Watch,
 		sessions: known, token: newSecret(), crossOrigin: http.NewCrossOriginProtection(),
-		days: &dayCache{store: c.Store}, sizes: newSizes(), excludes: c.Excludes, driveOf: c.DriveOf,
+		recent: &recentRuns{store: c.Store}, sizes: newSizes(), excludes: c.Excludes, driveOf: c.DriveOf,
 	}
 	s.hub = newHub(s.watchNow, s.renderParts)
 	return s, nil

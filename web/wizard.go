@@ -92,25 +92,12 @@ func (s *Server) wizardStep(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	form := r.PostForm
-	step, _ := strconv.Atoi(form.Get("step"))
-	err = d.take(step, form)
-	next := url.Values{"step": {strconv.Itoa(step)}}
-	switch {
-	case err != nil:
-	case form.Get("dir") != "":
-		next.Set("dir", form.Get("dir"))
-	case form.Get("add") != "":
-		err = d.add(step, form.Get("add"))
-	case form.Get("go") == "back":
-		next.Set("step", strconv.Itoa(step-1))
-	case step == stepSure:
-		s.create(w, r, d, form.Get("go") == "start")
+	step, _ := strconv.Atoi(r.PostForm.Get("step")) // anything else than a step is the first
+	if step == stepSure && r.PostForm.Get("go") != "back" {
+		s.create(w, r, d, r.PostForm.Get("go") == "start")
 		return
-	default:
-		err = d.check(step)
-		next.Set("step", strconv.Itoa(step+1))
 	}
+	next, err := d.answer(step, r.PostForm)
 	if err == nil {
 		err = s.store.SetSetting(settingDraft, d)
 	}
@@ -119,6 +106,27 @@ func (s *Server) wizardStep(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.Redirect(w, r, "/jobs/new?"+next.Encode(), http.StatusSeeOther)
+}
+
+// answer takes what was chosen in a step and tells what to show next.
+func (d *draft) answer(step int, form url.Values) (next url.Values, err error) {
+	if err := d.take(step, form); err != nil {
+		return nil, err
+	}
+	next = url.Values{}
+	switch {
+	case form.Get("dir") != "":
+		next.Set("dir", form.Get("dir"))
+	case form.Get("add") != "":
+		err = d.add(step, form.Get("add"))
+	case form.Get("go") == "back":
+		step--
+	default:
+		err = d.check(step)
+		step++
+	}
+	next.Set("step", strconv.Itoa(step))
+	return next, err
 }
 
 func (s *Server) draft() (draft, error) {
@@ -254,11 +262,11 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, d draft, start b
 			return
 		}
 		d.Folders = d.Folders[1:]
-		if err := s.store.SetSetting(settingDraft, d); err != nil {
-			s.fail(w, r, err)
-			return
+		err = s.store.SetSetting(settingDraft, d)
+		if start {
+			err = errors.Join(err, s.begin(job, d.Fill))
 		}
-		if err := s.begin(job, d.Fill, start); err != nil {
+		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -282,13 +290,16 @@ func (s *Server) createOne(d draft) (store.Job, error) {
 	return job, err
 }
 
-func (s *Server) begin(job store.Job, fill, start bool) (err error) {
-	switch {
-	case !start:
-	case fill:
+// begin starts a new job's first copy. During a pause it waits for its hour like
+// any other, as the overview shows.
+func (s *Server) begin(job store.Job, fill bool) (err error) {
+	if fill {
 		_, err = s.agent.Fill(job.ID, nil)
-	default:
+	} else {
 		_, err = s.agent.Start(job.ID, -1)
+	}
+	if errors.Is(err, agent.ErrPaused) {
+		return nil
 	}
 	return err
 }
