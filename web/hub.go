@@ -38,6 +38,7 @@ type sentPart struct {
 type hub struct {
 	watch  func(context.Context) iter.Seq[agent.Status]
 	render func(view string, s agent.Status) ([]part, error)
+	now    func() time.Time
 
 	mu      sync.Mutex // guards the fields below, and each room's
 	rooms   map[string]*room
@@ -53,8 +54,8 @@ type room struct {
 	stop    context.CancelFunc
 }
 
-func newHub(watch func(context.Context) iter.Seq[agent.Status], render func(string, agent.Status) ([]part, error)) *hub {
-	return &hub{watch: watch, render: render, rooms: map[string]*room{}}
+func newHub(watch func(context.Context) iter.Seq[agent.Status], render func(string, agent.Status) ([]part, error), now func() time.Time) *hub {
+	return &hub{watch: watch, render: render, now: now, rooms: map[string]*room{}}
 }
 
 // enter counts a reader in; ok is false if there are too many. The first reader
@@ -113,14 +114,14 @@ func (h *hub) serve(ctx context.Context, view string, r *room) {
 	for {
 		select {
 		case last = <-statuses:
-		case now := <-age.C:
+		case <-age.C:
 			if last.Now.IsZero() {
-				continue
+				continue // nothing came yet
 			}
-			last.Now = now
 		case <-ctx.Done():
 			return
 		}
+		last.Now = h.now().In(last.Now.Location()) // a snapshot may be as old as the last change
 		h.publish(view, r, last)
 		select {
 		case <-time.After(tick):

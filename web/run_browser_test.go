@@ -138,7 +138,7 @@ func TestKeyboard(t *testing.T) {
 	src := newSource()
 	src.set(statusWith(working(photos(), 0.01)))
 	site := newSite(t, func(s *Server) {
-		s.status, s.watch = src.status, src.watch
+		s.status, s.hub.watch, s.hub.now = src.status, src.watch, func() time.Time { return at14 }
 	})
 	if _, err := site.store.PutJob(photos().Job); err != nil {
 		t.Fatal(err)

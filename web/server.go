@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net"
 	"net/http"
@@ -45,7 +44,6 @@ type Server struct {
 	log      *slog.Logger
 	now      func() time.Time
 	status   func() agent.Status // of agent; tests put literal ones here
-	watch    func(context.Context) iter.Seq[agent.Status]
 	sessions *sessions
 	token    string // for /api/v1, new at each start
 	hub      *hub
@@ -74,16 +72,12 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		agent: c.Agent, store: c.Store, dataDir: c.DataDir, log: c.Log, now: c.Now,
-		status: c.Agent.Status, watch: c.Agent.Watch,
-		sessions: known, token: newSecret(), crossOrigin: http.NewCrossOriginProtection(),
+		status: c.Agent.Status, sessions: known, token: newSecret(), crossOrigin: http.NewCrossOriginProtection(),
 		recent: &recentRuns{store: c.Store}, sizes: newSizes(), excludes: c.Excludes, driveOf: c.DriveOf,
 	}
-	s.hub = newHub(s.watchNow, s.renderParts)
+	s.hub = newHub(c.Agent.Watch, s.renderParts, c.Now)
 	return s, nil
 }
-
-// watchNow goes through the field, so that a test can replace it after New.
-func (s *Server) watchNow(ctx context.Context) iter.Seq[agent.Status] { return s.watch(ctx) }
 
 // OpenURL returns an address that opens the dashboard without a password: good
 // for one use within 30 seconds, in a browser of this user on this machine.

@@ -84,7 +84,8 @@ func show(st agent.Status) func(*Server) {
 
 func (l *literal) into(s *Server) {
 	s.status = func() agent.Status { return *l.now.Load() }
-	s.watch = func(ctx context.Context) iter.Seq[agent.Status] {
+	s.hub.now = func() time.Time { return l.now.Load().Now }
+	s.hub.watch = func(ctx context.Context) iter.Seq[agent.Status] {
 		return func(yield func(agent.Status) bool) {
 			if yield(*l.now.Load()) {
 				<-ctx.Done()

@@ -74,7 +74,7 @@ func TestHubRendersOncePerTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src, rendered := newSource(), 0
 		src.set(numbered(0))
-		h := newHub(src.watch, one(&rendered))
+		h := newHub(src.watch, one(&rendered), time.Now)
 		a, _ := h.enter("v")
 		b, _ := h.enter("v")
 		if a != b {
@@ -104,6 +104,29 @@ func TestHubRendersOncePerTick(t *testing.T) {
 	})
 }
 
+// TestTimeGoesOn: a snapshot is as old as the last change, a page must not be.
+func TestTimeGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := newSource()
+		src.set(agent.Status{Now: time.Now()})
+		time.Sleep(time.Hour)
+		h := newHub(src.watch, func(_ string, s agent.Status) ([]part, error) {
+			return []part{{target: "clock", html: s.Now.AppendFormat(nil, time.TimeOnly)}}, nil
+		}, time.Now)
+		r, _ := h.enter("v")
+		<-r.first
+		seen := h.latest(r)
+		if want := time.Now().Format(time.TimeOnly); !strings.Contains(string(seen.since(0)), want) {
+			t.Errorf("got %s, want %s", seen.since(0), want)
+		}
+		time.Sleep(breath + tick)
+		if h.latest(r) == seen {
+			t.Error("the page does not age")
+		}
+		h.leave("v", r)
+	})
+}
+
 // TestSlowReaderMissesNothing: who comes back late gets the state, not the steps.
 func TestSlowReaderMissesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +134,7 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 		src.set(numbered(0))
 		h := newHub(src.watch, func(_ string, s agent.Status) ([]part, error) {
 			return []part{{target: "still", html: []byte("x")}, {target: "moves", html: []byte(s.Version)}}, nil
-		})
+		}, time.Now)
 		r, _ := h.enter("v")
 		<-r.first
 		seen := h.latest(r).seq
