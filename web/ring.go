@@ -233,7 +233,7 @@ func legendOf(tally map[hourKind][]int, next int) []legendView {
 			list = append(list, legendView{string(kind), kind.legend()})
 		}
 	}
-	if next >= 0 {
+	if next >= 0 && !slices.Contains(tally[kindRunning], next) {
 		list = append(list, legendView{"next", "Next"})
 	}
 	return list
