@@ -15,6 +15,7 @@ import (
 type FieldError struct {
 	Field string // as in the JSON of store.Job: "name", "source", "target", "schedule", ...
 	Text  string
+	Cause string // one of the Cause constants if a guard says it, else ""
 }
 
 func (e *FieldError) Error() string { return e.Text }
@@ -42,7 +43,7 @@ func (a *Agent) checkJob(j store.Job, moved, adopt bool) error {
 		c.add("name", "the job needs a name")
 	}
 	read(&c, "schedule", j.Schedule, ParseSchedule)
-	_, err := settings(j)
+	_, err := Settings(j)
 	err = errors.Join(errors.Join(c...), err)
 	if !moved {
 		return err
@@ -78,7 +79,7 @@ func (a *Agent) checkNeighbours(j store.Job) error {
 	}
 	for _, other := range jobs {
 		if other.ID != j.ID && (inside(j.Target, other.Target) || inside(other.Target, j.Target)) {
-			return &FieldError{"target", fmt.Sprintf("the target and that of the job %q, %s, lie one inside the other; choose a folder beside it", other.Name, other.Target)}
+			return &FieldError{Field: "target", Cause: CauseOverlap, Text: fmt.Sprintf("the target and that of the job %q, %s, lie one inside the other; choose a folder beside it", other.Name, other.Target)}
 		}
 	}
 	return nil
@@ -96,9 +97,9 @@ func onField(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, engine.ErrNoSource):
-		return &FieldError{"source", err.Error()}
+		return &FieldError{Field: "source", Text: err.Error(), Cause: causeOf(err)}
 	case errors.Is(err, engine.ErrUsage):
 		return err
 	}
-	return &FieldError{"target", err.Error()}
+	return &FieldError{Field: "target", Text: err.Error(), Cause: causeOf(err)}
 }

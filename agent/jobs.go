@@ -104,7 +104,7 @@ func (a *Agent) putJob(j, old store.Job, moved, adopt bool) (store.Job, error) {
 	if err != nil {
 		unmake()
 		if bad, ok := errors.AsType[*store.JobError](err); ok {
-			err = &FieldError{bad.Field, bad.Text}
+			err = &FieldError{Field: bad.Field, Text: bad.Text}
 		}
 		return j, err
 	}
@@ -126,7 +126,7 @@ func makeTarget(dir string) (undo func(), err error) {
 	case errors.Is(err, fs.ErrExist):
 		return func() {}, nil
 	}
-	return nil, &FieldError{"target", fmt.Sprintf("the target cannot be made: %v", err)}
+	return nil, &FieldError{Field: "target", Text: fmt.Sprintf("the target cannot be made: %v", err), Cause: CauseNoTarget}
 }
 
 // unput restores what was stored before.

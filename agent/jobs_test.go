@@ -189,7 +189,7 @@ func TestRemoveJobCancelsItsRun(t *testing.T) {
 }
 
 func TestJobBecomesTheEnginesOrder(t *testing.T) {
-	m, err := settings(store.Job{
+	m, err := Settings(store.Job{
 		ID: "id", Source: "/s", Mode: "changes", Verify: "source", Profile: "full", Keep: "2d", MaxDelete: "10%", RetryWait: "1m",
 		Workers: 3, Retries: -1, Excludes: []string{"*.tmp"}, NoDefaultExcludes: true, DeleteExcluded: true, Checksum: true, TrustIndex: true,
 	})

@@ -27,7 +27,7 @@ var (
 // mirrorOf is the engine's order for a request. It reads what a person approved
 // for the job, and puts the job's limit on the request's gate.
 func (a *Agent) mirrorOf(j store.Job, r *request) (engine.Mirror, error) {
-	m, err := settings(j)
+	m, err := Settings(j)
 	if err != nil {
 		return m, err
 	}
@@ -44,9 +44,10 @@ func (a *Agent) mirrorOf(j store.Job, r *request) (engine.Mirror, error) {
 	return m, errors.Join(approvedErr, adoptErr)
 }
 
-// settings takes over the fields of a job that say how to copy. Each that cannot
-// be read is a *FieldError in the joined error.
-func settings(j store.Job) (engine.Mirror, error) {
+// Settings takes over the fields of a job that say how to copy; the command line
+// makes its one-shot mirrors by it too. Each field that cannot be read is a
+// *FieldError in the joined error. The limit is the caller's to put on a gate.
+func Settings(j store.Job) (engine.Mirror, error) {
 	var c complaints
 	m := engine.Mirror{
 		Source: j.Source, Owner: owner(j),
@@ -59,6 +60,9 @@ func settings(j store.Job) (engine.Mirror, error) {
 		Workers:   j.Workers, Retries: j.Retries,
 		Excludes: j.Excludes, NoDefaults: j.NoDefaultExcludes, DeleteExcluded: j.DeleteExcluded,
 		Checksum: j.Checksum, TrustIndex: j.TrustIndex,
+	}
+	if j.Retries == 0 {
+		m.Retries = -1 // none: the engine's zero value is its default
 	}
 	if _, err := exclude.Compile(j.Excludes); err != nil {
 		c.add("excludes", err.Error())
@@ -91,7 +95,7 @@ func owner(j store.Job) engine.Owner {
 type complaints []error
 
 func (c *complaints) add(field, text string) {
-	*c = append(*c, &FieldError{field, text})
+	*c = append(*c, &FieldError{Field: field, Text: text})
 }
 
 // read takes over a field's text, or complains.

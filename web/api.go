@@ -24,7 +24,8 @@ func (s *Server) apiRoutes(r chi.Router) {
 	r.Get("/hello", api(s.apiHello))
 	r.Get("/status", api(func(*http.Request) (any, error) { return s.status(), nil }))
 	r.Get("/jobs", api(func(*http.Request) (any, error) { return s.store.Jobs() }))
-	r.Post("/jobs", api(s.apiSave))
+	r.Post("/jobs", api(saving(s.agent.SaveJob)))
+	r.Post("/jobs/adopt", api(saving(s.agent.AdoptJob)))
 	r.Get("/jobs/{job}", api(func(r *http.Request) (any, error) { return s.jobOf(r) }))
 	r.Get("/jobs/{job}/board", api(s.apiBoard))
 	r.Post("/jobs/{job}/remove", api(s.apiRemove))
@@ -109,13 +110,16 @@ func (s *Server) apiHello(*http.Request) (any, error) {
 	return helloAnswer{Version: s.status().Version, PID: os.Getpid()}, nil
 }
 
-func (s *Server) apiSave(r *http.Request) (any, error) {
-	job, err := takeJSON[store.Job](r)
-	if err != nil {
-		return nil, err
+// saving makes a call of one of the agent's ways to save a job.
+func saving(save func(store.Job) (store.Job, []string, error)) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		job, err := takeJSON[store.Job](r)
+		if err != nil {
+			return nil, err
+		}
+		saved, warnings, err := save(job)
+		return savedAnswer{Job: saved, Warnings: warnings}, err
 	}
-	saved, warnings, err := s.agent.SaveJob(job)
-	return savedAnswer{Job: saved, Warnings: warnings}, err
 }
 
 func (s *Server) apiBoard(r *http.Request) (any, error) {

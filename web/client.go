@@ -78,6 +78,14 @@ func (c *Client) SaveJob(j store.Job) (saved store.Job, warnings []string, err e
 	return a.Job, a.Warnings, err
 }
 
+// AdoptJob is SaveJob for a target that is not empty and not ours: the first run
+// takes it over.
+func (c *Client) AdoptJob(j store.Job) (saved store.Job, warnings []string, err error) {
+	var a savedAnswer
+	err = c.post("jobs/adopt", j, &a)
+	return a.Job, a.Warnings, err
+}
+
 // RemoveJob forgets a job; its folders stay.
 func (c *Client) RemoveJob(job string) error {
 	return c.post("jobs/"+url.PathEscape(job)+"/remove", struct{}{}, nil)

@@ -114,10 +114,10 @@ func formErrorsOf(err error) formErrors {
 	}
 	list := formErrors{}
 	for _, f := range agent.FieldErrors(err) {
-		list = append(list, wireField{f.Field, capital(visible(f.Text))})
+		list = append(list, wireField{Field: f.Field, Text: capital(visible(f.Text))})
 	}
 	if len(list) == 0 {
-		list = append(list, wireField{"", capital(visible(sentence(err)))})
+		list = append(list, wireField{Text: capital(visible(sentence(err)))})
 	}
 	return list
 }
@@ -140,8 +140,9 @@ func (s *Server) formOf(job store.Job, f formFields, wrong formErrors) jobFormVi
 			choiceView{Value: "source", Label: "Only take checksums while copying", Say: "faster; proves nothing about the drive"},
 			choiceView{Value: "none", Label: "No proof"}),
 		Paces: choose(f.pace,
+			choiceView{Value: "", Label: "By itself", Say: "gentle by the schedule, normal when you start it"},
 			choiceView{Value: "gentle", Label: "Gentle", Say: "nobody feels it"},
-			choiceView{Value: "normal", Label: "Normal", Say: "gentle when started by the schedule"},
+			choiceView{Value: "normal", Label: "Normal"},
 			choiceView{Value: "full", Label: "Full speed"}),
 	}
 }
@@ -159,7 +160,7 @@ func fieldsOf(j store.Job) formFields {
 		Name: j.Name, Source: visible(j.Source), Target: visible(j.Target), Keep: j.Keep, MaxDelete: j.MaxDelete,
 		Excludes: visibleLines(j.Excludes), NoDefaults: j.NoDefaultExcludes, Checksum: j.Checksum,
 		DeleteExcluded: j.DeleteExcluded, Off: j.Disabled,
-		mode: orElse(j.Mode, "mirror"), proof: orElse(j.Verify, "full"), pace: orElse(j.Profile, "normal"),
+		mode: orElse(j.Mode, "mirror"), proof: orElse(j.Verify, "full"), pace: j.Profile,
 	}
 	switch j.Schedule {
 	case everyHour, workingHours:

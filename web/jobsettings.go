@@ -65,6 +65,8 @@ func profileWord(profile string) string {
 		return "gentle"
 	case "full":
 		return "full speed"
+	case "normal":
+		return "normal"
 	}
-	return "normal; gentle when started by the schedule"
+	return "by itself: gentle by the schedule, normal when you start it"
 }

@@ -72,6 +72,7 @@ type wireError struct {
 type wireField struct {
 	Field string `json:"field"`
 	Text  string `json:"error"`
+	Cause string `json:"cause,omitempty"`
 }
 
 const codeFields = "fields"
@@ -96,7 +97,7 @@ var sentinels = []struct {
 func toWire(err error) (int, wireError) {
 	var fields []wireField
 	for _, f := range agent.FieldErrors(err) {
-		fields = append(fields, wireField{f.Field, f.Text})
+		fields = append(fields, wireField{f.Field, f.Text, f.Cause})
 	}
 	if fields != nil {
 		return http.StatusUnprocessableEntity, wireError{Code: codeFields, Text: err.Error(), Fields: fields}
@@ -113,7 +114,7 @@ func toWire(err error) (int, wireError) {
 func (w wireError) err() error {
 	var all []error
 	for _, f := range w.Fields {
-		all = append(all, &agent.FieldError{Field: f.Field, Text: f.Text})
+		all = append(all, &agent.FieldError{Field: f.Field, Text: f.Text, Cause: f.Cause})
 	}
 	if all != nil {
 		return errors.Join(all...)

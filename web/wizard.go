@@ -285,7 +285,7 @@ func (s *Server) createOne(d draft) (store.Job, error) {
 	}
 	job, _, err := s.agent.SaveJob(store.Job{
 		Name: name, Source: string(d.Folders[0]), Target: targetFor(d.Drive, name), Mode: "mirror",
-		Schedule: d.Schedule, Verify: "full", Profile: "normal", Retries: 2, Excludes: d.Excludes,
+		Schedule: d.Schedule, Verify: "full", Retries: 2, Excludes: d.Excludes,
 	})
 	return job, err
 }

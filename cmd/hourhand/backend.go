@@ -20,6 +20,7 @@ type backend interface {
 	Jobs() ([]store.Job, error)
 	Job(idOrName string) (store.Job, error)
 	SaveJob(store.Job) (store.Job, []string, error)
+	AdoptJob(store.Job) (store.Job, []string, error)
 	RemoveJob(job string) error
 
 	Start(job string, hour int) (string, error)

@@ -80,7 +80,10 @@ func codeOf(err error) code {
 	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
-	if _, ok := errors.AsType[*agent.FieldError](err); ok {
+	if e, ok := errors.AsType[*agent.FieldError](err); ok {
+		if c, guarded := causes[e.Cause]; guarded {
+			return c
+		}
 		return codeUsage
 	}
 	for _, c := range codes {

@@ -63,7 +63,7 @@ func (j *jobFlags) put(f *pflag.FlagSet, in io.Reader, job *store.Job) error {
 
 func (a *app) jobsAddCommand() *cobra.Command {
 	var f jobFlags
-	var asJSON bool
+	var asJSON, adopt bool
 	c := &cobra.Command{
 		Use:     "add NAME --source DIR --target DIR",
 		Short:   "add a job",
@@ -71,6 +71,7 @@ func (a *app) jobsAddCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	f.bind(c.Flags())
+	c.Flags().BoolVar(&adopt, "adopt", false, "take over a target that is not ours: equal files are kept, others moved to .hourhand/found")
 	jsonFlag(c, &asJSON)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.source == "" || f.target == "" {
@@ -81,7 +82,12 @@ func (a *app) jobsAddCommand() *cobra.Command {
 		if err := f.put(c.Flags(), a.in, &job); err != nil {
 			return err
 		}
-		return a.withBackend(c.Context(), func(b backend) error { return a.saveJob(b, job, asJSON) })
+		return a.withBackend(c.Context(), func(b backend) error {
+			if adopt {
+				return a.saveJob(b.AdoptJob, job, asJSON)
+			}
+			return a.saveJob(b.SaveJob, job, asJSON)
+		})
 	}
 	return c
 }
@@ -112,15 +118,15 @@ func (a *app) jobsEditCommand() *cobra.Command {
 			if err := f.put(c.Flags(), a.in, &job); err != nil {
 				return err
 			}
-			return a.saveJob(b, job, asJSON)
+			return a.saveJob(b.SaveJob, job, asJSON)
 		})
 	}
 	return c
 }
 
 // saveJob saves and tells what a person should know about the job.
-func (a *app) saveJob(b backend, job store.Job, asJSON bool) error {
-	saved, warnings, err := b.SaveJob(job)
+func (a *app) saveJob(save func(store.Job) (store.Job, []string, error), job store.Job, asJSON bool) error {
+	saved, warnings, err := save(job)
 	if err != nil {
 		return err
 	}
@@ -280,7 +286,7 @@ func (a *app) importJobs(b backend, jobs []store.Job) error {
 	for _, j := range jobs {
 		err := matchKnown(b, &j)
 		if err == nil {
-			err = a.saveJob(b, j, false)
+			err = a.saveJob(b.SaveJob, j, false)
 		}
 		if err != nil {
 			a.warnf("hourhand: job %s: %s", clean(j.Name), cleanLines(explain(err)))

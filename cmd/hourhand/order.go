@@ -1,7 +1,8 @@
 package main
 
 import (
-	"time"
+	"errors"
+	"strings"
 
 	"github.com/hourhand/hourhand/agent"
 	"github.com/hourhand/hourhand/engine"
@@ -11,38 +12,23 @@ import (
 // mirrorOf is the engine's order for a one-shot mirror with the settings of a
 // job that no agent knows. A mistake in them is one in the flags.
 func mirrorOf(j store.Job) (engine.Mirror, error) {
-	m := engine.Mirror{
-		Checksum: j.Checksum, TrustIndex: j.TrustIndex,
-		Excludes: j.Excludes, NoDefaults: j.NoDefaultExcludes, DeleteExcluded: j.DeleteExcluded,
-		Workers: j.Workers, Retries: j.Retries, Gate: new(engine.Gate),
+	m, err := agent.Settings(j)
+	if e, ok := errors.AsType[*agent.FieldError](err); ok {
+		return m, usagef("--%s: %s", flagOf(e.Field), e.Text)
 	}
-	if j.Retries == 0 {
-		m.Retries = -1 // the engine's zero value is its default
+	m.Source, m.Owner = "", engine.Owner{}
+	if j.Profile == "" {
+		m.Profile = engine.ProfileNormal // a person waits for it
 	}
+	m.Gate = new(engine.Gate)
 	m.Gate.SetLimit(j.Limit)
-	var ok bool
-	if m.Verify, ok = proofs[j.Verify]; !ok {
-		return m, usagef("--verify %q is unknown; say full, source or none", j.Verify)
-	}
-	if m.Profile, ok = profiles[j.Profile]; !ok {
-		return m, usagef("--profile %q is unknown; say gentle, normal or full", j.Profile)
-	}
-	var err error
-	if m.MaxDelete, err = agent.ParseMaxDelete(j.MaxDelete); err != nil {
-		return m, usagef("--max-delete: %v", err)
-	}
-	if j.RetryWait != "" {
-		if m.RetryWait, err = time.ParseDuration(j.RetryWait); err != nil {
-			return m, usagef("--retry-wait: %v", err)
-		}
-	}
-	return m, nil
+	return m, err
 }
 
-var proofs = map[string]engine.Proof{
-	"full": engine.VerifyFull, "source": engine.VerifySource, "none": engine.VerifyNone,
-}
-
-var profiles = map[string]engine.Profile{
-	"": engine.ProfileNormal, "gentle": engine.ProfileGentle, "normal": engine.ProfileNormal, "full": engine.ProfileFull,
+// flagOf is the flag that sets a job's field.
+func flagOf(field string) string {
+	if field == "excludes" {
+		return "exclude"
+	}
+	return strings.ReplaceAll(field, "_", "-")
 }

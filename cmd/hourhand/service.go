@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hourhand/hourhand/agent"
+	"github.com/hourhand/hourhand/engine"
+	"github.com/hourhand/hourhand/engine/exclude"
 	"github.com/hourhand/hourhand/store"
 	"github.com/hourhand/hourhand/web"
 )
@@ -45,12 +47,18 @@ func (s *service) open(dir, listen string, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	s.web, err = web.New(web.Config{Agent: s.agent, Store: s.store, DataDir: dir, Log: log})
+	s.web, err = web.New(web.Config{Agent: s.agent, Store: s.store, DataDir: dir, Log: log, Excludes: exclude.Defaults, DriveOf: driveOf})
 	if err != nil {
 		return err
 	}
 	s.listener, err = s.web.Listen(listen)
 	return err
+}
+
+// driveOf tells the dashboard's assistant of a drive: web knows no engine.
+func driveOf(path string) (web.Drive, error) {
+	d, err := engine.DriveOf(path)
+	return web.Drive{ID: d.ID, FileSystem: d.FileSystem, Free: d.Free, Total: d.Total, ReadOnly: d.ReadOnly}, err
 }
 
 // run works until ctx ends or a part fails; front has the calling goroutine, and
