@@ -53,6 +53,9 @@ func (r *run) openSeen() error {
 			d.seenFirst = true
 		}
 		d.seen = s
+		if s.first {
+			d.note("this first run of the job only records what is there; from the next one on, what is new or changed is copied")
+		}
 	}
 	return nil
 }

@@ -207,21 +207,21 @@ type Report struct {
 
 // Progress is a snapshot of a run, at most 4 a second, and one at its end.
 type Progress struct {
-	Phase      string // "scanning", "copying", "verifying", "removing", "sealing"
-	Paused     bool
-	FilesDone  int64 // copied, updated or found unchanged
-	BytesDone  int64
-	FilesTotal int64 // grows until TotalsKnown
-	BytesTotal int64
+	Phase      string `json:"phase"` // "scanning", "copying", "verifying", "removing", "sealing"
+	Paused     bool   `json:"paused"`
+	FilesDone  int64  `json:"files_done"` // copied, updated or found unchanged
+	BytesDone  int64  `json:"bytes_done"`
+	FilesTotal int64  `json:"files_total"` // grows until TotalsKnown
+	BytesTotal int64  `json:"bytes_total"`
 	// CopyDone and CopyTotal are the bytes that really are copied: what speed
 	// and time left are about.
-	CopyDone    int64
-	CopyTotal   int64
-	TotalsKnown bool
-	Current     string  // path in work, relative to the source
-	Speed       float64 // bytes/s over the last seconds, of what is copied
-	Problems    int64
-	Started     time.Time
+	CopyDone    int64     `json:"copy_done"`
+	CopyTotal   int64     `json:"copy_total"`
+	TotalsKnown bool      `json:"totals_known"`
+	Current     string    `json:"current"` // path in work, relative to the source
+	Speed       float64   `json:"speed"`   // bytes/s over the last seconds, of what is copied
+	Problems    int64     `json:"problems"`
+	Started     time.Time `json:"started"`
 }
 
 // Plan is what a run would change, or what a guard held.

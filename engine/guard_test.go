@@ -137,6 +137,34 @@ func (w *world) edit(key, value string) {
 	w.must(os.WriteFile(name, data, 0o600))
 }
 
+func TestMirrorOverTheHoursOfAJobIsRefusedEvenIfAdopted(t *testing.T) {
+	w := newWorld(t)
+	w.write("x", "x")
+	w.m.Owner = Owner{JobID: "mine"}
+	w.m.Dests[0].Hour = 1
+	w.run(Done)
+	w.m.Owner, w.m.Adopt = Owner{}, true
+	w.m.Dests[0].Hour = OneShot
+	w.refused(ErrForeign)
+	// the job itself may be taken over by another one: its hours stay
+	w.m.Owner = Owner{JobID: "another"}
+	w.m.Dests[0].Hour = 2
+	w.run(Done)
+	w.equal()
+	if !w.exists(filepath.Join(w.dst, "01", "x")) {
+		t.Error("an hour of the earlier job is gone")
+	}
+}
+
+func TestTargetInsideAnotherTargetIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.write("x", "x")
+	w.run(Done)
+	w.mkdir(filepath.Join(w.dst, "sub"))
+	w.m.Dests[0].Target = filepath.Join(w.dst, "sub")
+	w.refused(ErrOverlap)
+}
+
 func TestFreshDriveRootCountsAsEmpty(t *testing.T) {
 	w := newWorld(t)
 	w.write("x", "x")

@@ -216,7 +216,7 @@ func (r *run) enter(t *target) error {
 
 // admit holds the guards that need no scan. It changes nothing.
 func admit(m *Mirror, src *source, t *target) error {
-	if err := apart(src.path, t.dir); err != nil {
+	if err := errors.Join(apart(src.path, t.dir), alone(t.dir)); err != nil {
 		return err
 	}
 	if err := t.claim(m, src.path); err != nil {

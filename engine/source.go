@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -80,6 +81,21 @@ func apart(sourceDir, targetDir string) error {
 		return fmt.Errorf("%w: the source %s lies inside the target %s", ErrOverlap, sourceDir, targetDir)
 	}
 	return err
+}
+
+// alone checks that a target does not lie inside another one, which would take it
+// for files that are not its own.
+func alone(targetDir string) error {
+	at, err := resolve(targetDir)
+	if err != nil {
+		return fmt.Errorf("look above the target %s: %w", targetDir, err)
+	}
+	for up := filepath.Dir(at); up != at; at, up = up, filepath.Dir(up) {
+		if _, err := os.Lstat(filepath.Join(up, own, "target.json")); err == nil {
+			return fmt.Errorf("%w: the target %s lies inside another target, %s; choose a folder beside it", ErrOverlap, targetDir, up)
+		}
+	}
+	return nil
 }
 
 // outside checks that at, where a target is or is to be made, does not lie in

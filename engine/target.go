@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -128,6 +129,9 @@ func markFromStates(ownDir *tree.Dir) (mark, bool) {
 // claim checks that the target may be used by this run: its mark, or that it is
 // empty and can be marked. It changes nothing.
 func (t *target) claim(m *Mirror, source string) error {
+	if hour, has := t.hourInTheWay(m); has {
+		return fmt.Errorf("%w: %s holds the hours of a job (hour %s), and a mirror of the whole folder would put them aside; choose another folder", ErrForeign, t.dir, hour)
+	}
 	if !t.marked {
 		if m.Adopt {
 			return nil
@@ -151,6 +155,21 @@ func (t *target) claim(m *Mirror, source string) error {
 		return fmt.Errorf("%w: at %s, where the copies were begun on %s, now is %s; connect the right drive, or approve with --yes", ErrVolume, t.dir, t.mark.Volume, t.vol.ID)
 	}
 	return nil
+}
+
+// hourInTheWay finds an hour that a one-shot mirror onto the target would take
+// for files that are not ours. Not even --adopt passes that.
+func (t *target) hourInTheWay(m *Mirror) (name string, has bool) {
+	oneShot := slices.ContainsFunc(m.Dests, func(d Dest) bool { return d.Target == t.dir && d.Hour == OneShot })
+	if !oneShot || t.own == nil {
+		return "", false
+	}
+	for hour := range 24 {
+		if st, err := readState(t.own, hour); err != nil || st.Content != Empty {
+			return slot(hour), true
+		}
+	}
+	return "", false
 }
 
 // foreign tells why a mark belongs to somebody else, "" if it is m's.
