@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/hourhand/hourhand/static"
 )
 
 // contentPolicy lets a page load only what we serve, run only our scripts, send
@@ -25,6 +27,9 @@ const (
 	answerTime  = 30 * time.Second // for an answer to be taken by its reader
 	sessionName = "hourhand_"      // and the port, since cookies ignore ports
 )
+
+// anotherSite is the refusal of what our own pages did not ask for.
+const anotherSite = "Another site sent this request, so nothing was done. If it was you: go back to the overview and press the button there."
 
 // refusal is an answer of the guard in place of the handler's.
 type refusal struct {
@@ -70,7 +75,8 @@ func setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer")
+	// Not no-referrer: under it browsers send "Origin: null" with our own forms.
+	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
@@ -99,7 +105,7 @@ func (s *Server) checkHost(r *http.Request, _ bool) *refusal {
 func (s *Server) checkOrigin(r *http.Request, _ bool) *refusal {
 	for _, origin := range r.Header.Values("Origin") {
 		if origin != "http://"+s.address {
-			return &refusal{http.StatusForbidden, "Another site sent this request."}
+			return &refusal{http.StatusForbidden, anotherSite}
 		}
 	}
 	return nil
@@ -114,7 +120,7 @@ func checkFetchSite(r *http.Request, api bool) *refusal {
 	if api || own || isLinkToEntry(r) {
 		return nil
 	}
-	return &refusal{http.StatusForbidden, "Another site sent this request."}
+	return &refusal{http.StatusForbidden, anotherSite}
 }
 
 func isLinkToEntry(r *http.Request) bool {
@@ -212,7 +218,13 @@ func (s *Server) askToOpen(w http.ResponseWriter, r *http.Request, api bool) {
 	s.locked(w, r)
 }
 
+// refuse says no: to a person at our address by a page with a way back, which
+// shows nothing that needs a session; to anybody else by a line of text.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, no refusal) {
 	s.log.Debug("request refused", "status", no.status, "method", r.Method, "path", r.URL.Path)
-	http.Error(w, no.text, no.status)
+	if strings.HasPrefix(r.URL.Path, "/api/v1/") || r.Host != s.address {
+		http.Error(w, no.text, no.status)
+		return
+	}
+	s.page(w, no.status, "message", messageView{chrome{Title: "Refused – Hourhand", Theme: s.look().Theme, Icon: static.URL("icons/idle.svg")}, no.text})
 }

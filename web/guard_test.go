@@ -163,6 +163,24 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// TestRefusalsLeadBack: whoever is refused at our own address gets a page with a
+// way back, and nothing of what a session would show.
+func TestRefusalsLeadBack(t *testing.T) {
+	at := newSite(t, show(literalStates()["idle"]))
+	for _, a := range []ask{form("/pause", headers{"Origin": "null"}), {path: "/pause"}, form("/pause", headers{"Content-Type": "text/plain"})} {
+		html := body(t, at.ask(t, a))
+		if !strings.Contains(html, `<a class="btn" href="/">Back to the overview</a>`) || !strings.HasSuffix(html, "</html>\n") {
+			t.Errorf("%s %v leads nowhere: %s", a.method, a.headers, html)
+		}
+		if strings.Contains(html, "Photos") || strings.Contains(html, "/live") {
+			t.Errorf("%s %v shows what is behind the session: %s", a.method, a.headers, html)
+		}
+	}
+	if text := body(t, at.ask(t, ask{host: "evil.example:PORT"})); strings.Contains(text, "<") {
+		t.Errorf("a foreign host gets a page: %s", text)
+	}
+}
+
 // checkHeaders holds for every answer, also for refusals.
 func checkHeaders(t *testing.T, res *http.Response) {
 	t.Helper()
@@ -170,7 +188,7 @@ func checkHeaders(t *testing.T, res *http.Response) {
 		"Content-Security-Policy":      contentPolicy,
 		"X-Content-Type-Options":       "nosniff",
 		"X-Frame-Options":              "DENY",
-		"Referrer-Policy":              "no-referrer",
+		"Referrer-Policy":              "same-origin",
 		"Cross-Origin-Opener-Policy":   "same-origin",
 		"Cross-Origin-Resource-Policy": "same-origin",
 	}
