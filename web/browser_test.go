@@ -179,7 +179,7 @@ func TestLooks(t *testing.T) {
 	for _, st := range states {
 		for _, j := range st.Jobs {
 			if j.Last != nil {
-				if err := site.store.Finish(*j.Last, literalProblems()[:min(j.Last.ProblemCount, 9)], nil); err != nil {
+				if err := site.store.Finish(recordOf(j), literalProblems()[:min(j.Last.ProblemCount, 9)], nil); err != nil {
 					t.Fatal(err)
 				}
 			}

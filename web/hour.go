@@ -209,5 +209,9 @@ func hourActions(j agent.JobStatus, hour int, paused bool) []actionView {
 	if j.Board[hour].Content == "" {
 		return []actionView{copyNow}
 	}
-	return []actionView{{Label: "Verify again", Post: at + "/verify", Name: "hour", Value: hh(hour), Busy: "Starting…"}, copyNow}
+	verify := actionView{Label: "Verify again", Post: at + "/verify", Name: "hour", Value: hh(hour), Busy: "Starting…"}
+	if holds(j, hour) {
+		return append(approveActions(j), verify)
+	}
+	return []actionView{verify, copyNow}
 }

@@ -100,16 +100,25 @@ func actionsFor(j agent.JobStatus, kinds []actionKind) []actionView {
 	return list
 }
 
-// approveActions lead to the list, which must be seen before it can be approved.
+// approveActions lead to the list of what is held, and approve exactly that one.
 // Another drive than before has no list.
 func approveActions(j agent.JobStatus) []actionView {
+	at := jobURL(j.Job.ID)
 	switch {
 	case j.Last == nil:
 		return nil
-	case len(j.Last.Plan) > 0:
-		return []actionView{{Label: "See the list", Href: runURL(j.Last.ID) + "#plan", Primary: true}}
+	case j.Plan != nil:
+		return []actionView{
+			{Label: "See the list", Href: runURL(j.Last.ID) + "#plan", Primary: true},
+			{Label: "Approve this list", Post: at + "/approve", Name: "plan", Value: j.Plan.ID, Busy: "Starting…"},
+		}
 	case j.Cause == agent.CauseVolume:
-		return []actionView{{Label: "Take this drive from now on", Post: jobURL(j.Job.ID) + "/approve", Name: "plan", Value: "drive", Busy: "Starting…"}}
+		return []actionView{{Label: "Take this drive from now on", Post: at + "/approve", Name: "plan", Value: "drive", Busy: "Starting…"}}
 	}
 	return nil
+}
+
+// holds tells whether what a job waits for concerns this hour.
+func holds(j agent.JobStatus, hour int) bool {
+	return j.State == agent.Held && j.Last != nil && j.Last.Hour == hour
 }

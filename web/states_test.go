@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/hourhand/hourhand/agent"
+	"github.com/hourhand/hourhand/engine"
 	"github.com/hourhand/hourhand/store"
 )
 
@@ -145,7 +147,10 @@ func literalStates() map[string]agent.Status {
 	last(&held, store.Held, agent.CauseHeld, "4 210 of 18 404 files would be removed", 0)
 	held.State = agent.Held
 	held.Board[13].Content = "superset"
-	held.Last.Plan = literalPlan()
+	held.Plan = new(engine.Plan)
+	if err := json.Unmarshal(literalPlan(), held.Plan); err != nil {
+		panic(err)
+	}
 	states["held"] = statusWith(held)
 
 	fresh := photos()
@@ -162,6 +167,16 @@ func literalStates() map[string]agent.Status {
 	nosource.State = agent.NoSource
 	states["no-source"] = statusWith(nosource)
 	return states
+}
+
+// recordOf is the last run as the store has it: with the plan, which a status
+// carries beside it.
+func recordOf(j agent.JobStatus) store.Run {
+	r := *j.Last
+	if j.Plan != nil {
+		r.Plan = literalPlan()
+	}
+	return r
 }
 
 func literalPlan() json.RawMessage {
@@ -198,7 +213,7 @@ func withHistory(t testing.TB, st *store.Store, s agent.Status) {
 			put(*r, nil)
 		}
 		if j.Last != nil {
-			put(*j.Last, literalProblems()[:min(int(j.Last.ProblemCount), 9)])
+			put(recordOf(j), literalProblems()[:min(int(j.Last.ProblemCount), 9)])
 		}
 	}
 }
@@ -209,4 +224,27 @@ func literalProblems() []store.Problem {
 		list = append(list, store.Problem{Path: fmt.Sprintf("2024/Iceland/IMG_%d.CR3", 4400+i), Error: "no right to read it: permission denied", Cause: cause})
 	}
 	return list
+}
+
+// TestHeldRunLeadsToItsList: wherever a held run is told of, the list is one
+// click away and can be approved.
+func TestHeldRunLeadsToItsList(t *testing.T) {
+	st := literalStates()["held"]
+	at := newSite(t, show(st))
+	withHistory(t, at.store, st)
+	list := runURL(st.Jobs[0].Last.ID)
+	for _, page := range []string{"/", "/jobs/photos", "/jobs/photos/hours/13"} {
+		_, html := at.get(t, page)
+		for _, want := range []string{`href="` + list + `#plan">See the list`, `action="/jobs/photos/approve"`, `name="plan" value="p1"`} {
+			if !strings.Contains(html, want) {
+				t.Errorf("%s has no %s", page, want)
+			}
+		}
+	}
+	if _, html := at.get(t, list); !strings.Contains(html, `id="plan"`) || !strings.Contains(html, `name="plan" value="p1"`) {
+		t.Error("the run's page has no list to approve")
+	}
+	if _, html := at.get(t, "/jobs/photos/hours/12"); strings.Contains(html, "See the list") {
+		t.Error("an hour that holds nothing offers the list")
+	}
 }
