@@ -1,5 +1,10 @@
 package web
 
+import (
+	"github.com/hourhand/hourhand/agent"
+	"github.com/hourhand/hourhand/store"
+)
+
 // hint explains a cause to a person: what it means, what is still safe, what to
 // do. The exact error stands beside it, from the run.
 type hint struct {
@@ -19,6 +24,7 @@ const (
 	actApprove
 	actVerify
 	actResume
+	actRepair // heal the hour that the last run, a verification, found damaged
 )
 
 // hintFor never comes back empty: an unknown cause is "other".
@@ -29,7 +35,45 @@ func hintFor(cause string) hint {
 	return hints["other"]
 }
 
-// hints is the one table of causes: those of single files (engine.Cause*, and
+// hintIn is the hint of a cause in a run. What a verification finds concerns a
+// copy that was right once; the same word while copying concerns the source.
+func hintIn(r store.Run, cause string) hint {
+	if h, ok := found[cause]; ok && r.Trigger == triggerVerify {
+		return h
+	}
+	return hintFor(cause)
+}
+
+// hintOf is the hint of why a job is as it is.
+func hintOf(j agent.JobStatus) hint {
+	if j.Last != nil && j.Last.Cause == j.Cause {
+		return hintIn(*j.Last, j.Cause)
+	}
+	return hintFor(j.Cause)
+}
+
+// damaged tells whether a run is a verification that found damage.
+func damaged(r store.Run) bool {
+	return r.Trigger == triggerVerify && r.Cause == agent.CauseMismatch
+}
+
+// found explains what only means the same while copying.
+var found = map[string]hint{
+	"mismatch": {
+		Title:   "Files of a copy are damaged or gone",
+		Short:   "a copy is damaged",
+		Text:    "They were right when the hour was sealed. Repair heals damaged files from the source or from another hour, as does hourhand verify --repair; files that are gone come back with the hour's next run. The drive may be failing: keep an eye on it.",
+		Actions: []actionKind{actRepair},
+	},
+	"rot": {
+		Title:   "The bytes changed although nobody wrote",
+		Short:   "silent damage",
+		Text:    "Size and times of the file are as they were when the hour was sealed, its contents are not. That is how a failing drive looks. Repair heals it from the source or from another hour that holds the right bytes.",
+		Actions: []actionKind{actRepair},
+	},
+}
+
+// hints is the table of causes: those of single files (engine.Cause*, and
 // engine.Finding* of verifications) and those of whole runs (agent.Cause*).
 var hints = map[string]hint{
 	"permission": {
@@ -71,13 +115,13 @@ var hints = map[string]hint{
 	"mismatch": {
 		Title:   "Read back other bytes than were written",
 		Short:   "bytes differ",
-		Text:    "What came back from the drive is not what was sent to it. Check the cable, the port and the drive. While copying, such a file is not taken in and the older copy is kept; in a copy that was verified again, repair heals it from the source or from another hour.",
-		Actions: []actionKind{actProblems, actVerify},
+		Text:    "What came back from the drive is not what was sent to it. Check the cable, the port and the drive. Such a file is not taken in; the older copy is kept.",
+		Actions: []actionKind{actVerify},
 	},
 	"rot": {
 		Title:   "The bytes changed although nobody wrote",
 		Short:   "silent damage",
-		Text:    "Size and times of the file are as before, its contents are not. That is how a failing drive looks. While copying, the good copy is not overwritten; in a copy that was verified again, repair heals it from the source or from another hour.",
+		Text:    "Size and times of the source's file are as before, its contents are not. That is how a failing drive looks. The good copy was not overwritten: compare both, and save the file anew to accept what it holds now.",
 		Actions: []actionKind{actVerify},
 	},
 	"listing": {

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,6 +23,7 @@ type hourView struct {
 	Facts    []numberView
 	Proof    []shareView
 	Since    string // "every file read back since"
+	Damage   bool   // the last run for it, a verification, found damage
 	Path     string
 	Notes    []string
 	Actions  []actionView
@@ -83,8 +85,27 @@ func (s *Server) hourPage(st agent.Status, id, text string) (hourView, error) {
 		return v, err
 	}
 	v.Facts = hourFacts(h, runs, now)
+	v.damage(j, hour, runs)
 	v.Runs = runsView{Title: "This hour before", Rows: runRows(runs, now), OneHour: true, Empty: "No run has written this hour yet."}
 	return v, nil
+}
+
+// damage tells what a verification found if no run has written the hour since.
+func (v *hourView) damage(j agent.JobStatus, hour int, runs []store.Run) {
+	i := slices.IndexFunc(runs, func(r store.Run) bool { return r.ID == j.Board[hour].LastRun })
+	if i < 0 || !damaged(runs[i]) || writes(j.Run, hour) {
+		return
+	}
+	r := runs[i]
+	v.Damage, v.Badge = true, badgeView{"bad", "✕", "Damaged"}
+	v.State = stopped(capital(visible(r.Reason))) + " Apart from that " + lowerFirst(v.State)
+	see := actionView{Label: "See what was found", Href: runURL(r.ID) + "#problems"}
+	if len(v.Actions) > 0 { // nothing can be started otherwise
+		v.Actions = append([]actionView{repairAction(j.Job.ID, hour), see}, v.Actions...)
+		v.Actions[0].Primary = true
+		return
+	}
+	v.Actions = []actionView{see}
 }
 
 func hourBadge(j agent.JobStatus, hour int, now time.Time) badgeView {
@@ -118,7 +139,7 @@ func hourSentence(j agent.JobStatus, hour int, now time.Time) string {
 	case "":
 		return "Nothing has been copied into this hour yet."
 	case contentSealed:
-		return fmt.Sprintf("It equals the source as it was read %s.", readSpan(h, now)) + sealedBut(h)
+		return capital(fmt.Sprintf("%sit equals the source as it was read %s.", sealedBut(h), readSpan(h, now)))
 	case "writing":
 		return "The last run ended half-way: files of two times stand side by side. Each of them is whole. The next run for this hour puts it right."
 	case "superset":
@@ -140,11 +161,12 @@ func readSpan(h store.Hour, now time.Time) string {
 	return "from " + moment(now, from) + " to " + to.Format("15:04")
 }
 
+// sealedBut begins the sentence of an hour that is sealed with problems.
 func sealedBut(h store.Hour) string {
 	if h.Problems == 0 {
 		return ""
 	}
-	return " " + capital(files(h.Problems)) + " of the source could not be copied, or are there in an older state."
+	return "apart from " + files(h.Problems) + ", not copied or kept in an older state, "
 }
 
 // hourFacts are the numbers of the copy and of the run that sealed it.

@@ -34,7 +34,7 @@ func (s *Server) noticesOf(st agent.Status) []noticeView {
 }
 
 func noticeOf(j agent.JobStatus, now time.Time) (noticeView, bool) {
-	name, h := visible(j.Job.Name), hintFor(j.Cause)
+	name, h := visible(j.Job.Name), hintOf(j)
 	n := noticeView{Class: "bad", Text: stopped(capital(visible(j.Reason))), More: h.Text}
 	switch j.State {
 	case agent.Failed:
@@ -93,11 +93,17 @@ func actionsFor(j agent.JobStatus, kinds []actionKind) []actionView {
 			list = append(list, approveActions(j)...)
 		case actVerify:
 			list = append(list, actionView{Label: "Verify the newest hour", Post: at + "/verify", Busy: "Starting…"})
+		case actRepair:
+			list = append(list, repairAction(j.Job.ID, j.Last.Hour))
 		case actResume:
 			list = append(list, actionView{Label: "Resume now", Post: "/resume", Busy: "Resuming…"})
 		}
 	}
 	return list
+}
+
+func repairAction(job string, hour int) actionView {
+	return actionView{Label: "Repair hour " + hh(hour), Post: jobURL(job) + "/verify", Name: "repair", Value: hh(hour), Busy: "Starting…"}
 }
 
 // approveActions lead to the list of what is held, and approve exactly that one.

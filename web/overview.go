@@ -144,7 +144,7 @@ func headlineOf(j agent.JobStatus, st agent.Status) string {
 	case agent.Waiting:
 		return name + " waits"
 	case agent.Failed:
-		return name + " failed: " + lowerFirst(hintFor(j.Cause).Title)
+		return name + " failed: " + lowerFirst(hintOf(j).Title)
 	case agent.Partial:
 		return name + ": " + files(problemsOf(j)) + " could not be copied"
 	case agent.Held:

@@ -28,6 +28,7 @@ type runView struct {
 	Counts   []countRow
 	Proof    []shareView
 	Notes    []string
+	Found    string // heading of the problems
 	Problems []problemGroup
 	More     string // how many problems are not listed
 	Plan     *planView
@@ -78,13 +79,17 @@ func (s *Server) runPage(st agent.Status, id string) (runView, error) {
 	v := runView{
 		chrome: s.chromeOf(st, runTitle(r, now), "", "run/"+id), Heading: runHeading(r, now),
 		Name: visible(r.JobName), JobHref: jobURL(r.Job), Badge: outcomeBadge(r.Outcome), Reason: stopped(capital(visible(r.Reason))),
-		Facts: runFacts(r, now), Counts: countsOf(r), Proof: proofOf(r.Verified), Problems: groupProblems(problems),
+		Facts: runFacts(r, now), Counts: countsOf(r), Proof: proofOf(r.Verified), Problems: groupProblems(r, problems),
 	}
 	if r.Hour >= 0 {
 		v.HH, v.HourHref = hh(r.Hour), hourURL(r.Job, r.Hour)
 	}
+	v.Found = "Problems"
+	if r.Trigger == triggerVerify {
+		v.Found = "What was found"
+	}
 	if r.Cause != "" {
-		v.Hint = hintFor(r.Cause).Text
+		v.Hint = hintIn(r, r.Cause).Text
 	}
 	for _, note := range r.Notes {
 		v.Notes = append(v.Notes, visible(note))
@@ -130,8 +135,8 @@ func (v *runView) now(st agent.Status, r store.Run) {
 	latest := j.Last != nil && j.Last.ID == r.ID
 	switch {
 	case st.Pause.On || j.Run != nil || r.Outcome == store.Done:
-	case r.Trigger == triggerVerify && r.Cause == agent.CauseMismatch:
-		v.Actions = []actionView{{Label: "Repair this hour", Post: jobURL(r.Job) + "/verify", Name: "repair", Value: hh(r.Hour), Busy: "Starting…"}}
+	case damaged(r):
+		v.Actions = []actionView{repairAction(r.Job, r.Hour)}
 	case latest && !waits:
 		v.Actions = []actionView{{Label: "Try again now", Post: jobURL(r.Job) + "/run", Busy: "Starting…"}}
 	}
@@ -170,7 +175,7 @@ func countsOf(r store.Run) []countRow {
 	if r.Trigger == triggerVerify {
 		return []countRow{
 			{"Equal", count(r.Unchanged.Files), size(r.Unchanged.Bytes), "their bytes are those of the list of checksums"},
-			{"Problems", count(r.ProblemCount), "", "not as they were when the hour was sealed"},
+			{"Found", count(r.ProblemCount), "", "not as they were when the hour was sealed"},
 		}
 	}
 	row := func(name, say string, c store.Count) countRow {
@@ -203,11 +208,11 @@ func countsOf(r store.Run) []countRow {
 
 // groupProblems puts the problems of one cause together, in the order in which
 // the causes first occur.
-func groupProblems(problems []store.Problem) []problemGroup {
+func groupProblems(r store.Run, problems []store.Problem) []problemGroup {
 	var groups []problemGroup
 	at := map[string]int{}
 	for _, p := range problems {
-		h := hintFor(p.Cause)
+		h := hintIn(r, p.Cause)
 		i, ok := at[h.Title]
 		if !ok {
 			i = len(groups)

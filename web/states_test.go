@@ -143,6 +143,13 @@ func literalStates() map[string]agent.Status {
 	partial.State = agent.Partial
 	states["partial"] = statusWith(partial)
 
+	damaged := photos()
+	last(&damaged, store.Failed, agent.CauseMismatch, "hour 13: 1 file damaged", 1)
+	damaged.State, damaged.Last.Trigger, damaged.Last.Due = agent.Failed, triggerVerify, time.Time{}
+	damaged.Last.ID += "-verify"
+	damaged.Board[13].LastRun, damaged.Newest, damaged.NewestHour = damaged.Last.ID, at14.Add(-48*time.Minute), 13
+	states["damaged"] = statusWith(damaged)
+
 	held := photos()
 	last(&held, store.Held, agent.CauseHeld, "4 210 of 18 404 files would be removed", 0)
 	held.State = agent.Held

@@ -121,7 +121,7 @@ func centreOf(j agent.JobStatus, pause agent.Pause, now time.Time) [3]string {
 	case agent.Waiting:
 		return [3]string{"Waiting", "starts by itself", newest}
 	case agent.Failed:
-		return [3]string{"Failed", failedAt(j, now) + hintFor(j.Cause).Short, newest}
+		return [3]string{"Failed", failedAt(j, now) + hintOf(j).Short, newest}
 	case agent.Partial:
 		return [3]string{"Look", files(problemsOf(j)) + " not copied", newest}
 	case agent.Held:
