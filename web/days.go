@@ -17,7 +17,8 @@ const (
 
 // weekView is the table of the last days: a row a day, a column an hour.
 type weekView struct {
-	Days []dayView
+	Days   []dayView
+	Legend []legendView // of the fields that it shows
 }
 
 type dayView struct {
@@ -27,7 +28,7 @@ type dayView struct {
 }
 
 type cellView struct {
-	Class string // shade or state
+	Class string // shade or state; "": no run
 	Glyph string
 	Say   string // for screen readers
 }
@@ -48,7 +49,8 @@ type slot struct {
 }
 
 // weekOf lays runs, newest first, into the table. For each job the newest run of
-// a slot counts: an error that was put right is gone.
+// a slot counts: an error that was put right is gone. Verifications write no
+// hour, so they have no slot; what they find shows in the ring.
 func weekOf(runs []store.Run, jobs []agent.JobStatus, now time.Time, href func(day string) string) weekView {
 	cells := map[slot]cell{}
 	type seen struct {
@@ -57,7 +59,7 @@ func weekOf(runs []store.Run, jobs []agent.JobStatus, now time.Time, href func(d
 	}
 	done := map[seen]bool{}
 	for _, r := range runs {
-		if r.Hour < 0 || r.Outcome == store.Running || r.Trigger == triggerVerify && r.Outcome == store.Done {
+		if r.Hour < 0 || r.Outcome == store.Running || r.Trigger == triggerVerify {
 			continue
 		}
 		at := slot{midnight(whenOf(r).In(now.Location())), r.Hour}
@@ -72,7 +74,8 @@ func weekOf(runs []store.Run, jobs []agent.JobStatus, now time.Time, href func(d
 		}
 		cells[at] = c
 	}
-	return weekView{Days: daysOf(cells, jobs, now, href)}
+	days := daysOf(cells, jobs, now, href)
+	return weekView{Days: days, Legend: weekLegend(days)}
 }
 
 // whenOf is the instant to which a run belongs: its due, or when it was started
@@ -94,7 +97,7 @@ func daysOf(cells map[slot]cell, jobs []agent.JobStatus, now time.Time, href fun
 			c := cells[slot{day, hour}]
 			v.Cells[hour] = cellOf(c, low, high)
 			if back == 0 && c.rank == 0 && hour > now.Hour() {
-				v.Cells[hour].Say = "not yet"
+				v.Cells[hour] = cellView{Class: "n", Glyph: "·", Say: "not yet"}
 			}
 			if back == 0 && anyWrites(jobs, hour) {
 				v.Cells[hour] = cellView{Class: "r", Say: "running"}
@@ -103,6 +106,25 @@ func daysOf(cells map[slot]cell, jobs []agent.JobStatus, now time.Time, href fun
 		days = append(days, v)
 	}
 	return days
+}
+
+// weekFields are the fields of the table in the order of its legend.
+var weekFields = []legendView{
+	{"v1", "Verified, little changed"}, {"v2", "more"}, {"v3", "most"}, {"f", "✕ Failed"}, {"w", "! Needs a look"},
+	{"p", "– Skipped, missed or stopped"}, {"r", "Running"}, {"", "No run"}, {"n", "· Still to come"},
+}
+
+func weekLegend(days []dayView) []legendView {
+	shown := map[string]bool{}
+	for _, day := range days {
+		for _, c := range day.Cells {
+			shown[c.Class] = true
+		}
+	}
+	// The shades explain each other.
+	verified := shown["v1"] || shown["v2"] || shown["v3"]
+	shown["v1"], shown["v2"], shown["v3"] = verified, verified, verified
+	return slices.DeleteFunc(slices.Clone(weekFields), func(l legendView) bool { return !shown[l.Class] })
 }
 
 func dayName(day time.Time, back int) string {

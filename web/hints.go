@@ -61,7 +61,7 @@ func damaged(r store.Run) bool {
 var found = map[string]hint{
 	"mismatch": {
 		Title:   "Files of a copy are damaged or gone",
-		Short:   "a copy is damaged",
+		Short:   "damaged copy",
 		Text:    "They were right when the hour was sealed. Repair heals damaged files from the source or from another hour, as does hourhand verify --repair; files that are gone come back with the hour's next run. The drive may be failing: keep an eye on it.",
 		Actions: []actionKind{actRepair},
 	},

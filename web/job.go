@@ -206,7 +206,7 @@ func runRows(runs []store.Run, now time.Time) []runRow {
 func runRowOf(r store.Run, now time.Time) runRow {
 	row := runRow{
 		Href: runURL(r.ID), Job: visible(r.JobName), HH: "–", When: stampOf(now, whenOf(r)),
-		Trigger: triggerWord(r.Trigger), Outcome: outcomeBadge(r.Outcome),
+		Trigger: triggerWord(r.Trigger), Outcome: runBadge(r),
 	}
 	if r.Hour >= 0 {
 		row.HH = hh(r.Hour)
@@ -223,7 +223,7 @@ func changedWord(r store.Run) string {
 		return ""
 	}
 	if r.Trigger == triggerVerify {
-		return files(r.Unchanged.Files) + " are right"
+		return files(r.Unchanged.Files) + " equal" + notRight(r.ProblemCount)
 	}
 	n := r.Copied.Files + r.Updated.Files
 	if n+r.Removed.Files == 0 {
@@ -234,6 +234,14 @@ func changedWord(r store.Run) string {
 		text += ", " + count(r.Removed.Files) + " removed"
 	}
 	return text
+}
+
+// notRight is what a verification found, after what it found equal.
+func notRight(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return ", " + count(n) + " not"
 }
 
 // triggerVerify marks the record of a verification: it copied nothing.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hourhand/hourhand/agent"
@@ -85,7 +86,7 @@ func actionsFor(j agent.JobStatus, kinds []actionKind) []actionView {
 			list = append(list, actionView{Label: "Try again now", Post: at + "/run", Busy: "Starting…"})
 		case actProblems:
 			if j.Last != nil && problemsOf(j) > 0 {
-				list = append(list, actionView{Label: fmt.Sprintf("See the %s", files(problemsOf(j))), Href: runURL(j.Last.ID) + "#problems"})
+				list = append(list, actionView{Label: "See the " + strings.TrimPrefix(files(problemsOf(j)), "1 "), Href: runURL(j.Last.ID) + "#problems"})
 			}
 		case actEdit:
 			list = append(list, actionView{Label: "Check the settings", Href: at + "/edit"})

@@ -144,6 +144,9 @@ func headlineOf(j agent.JobStatus, st agent.Status) string {
 	case agent.Waiting:
 		return name + " waits"
 	case agent.Failed:
+		if j.Last != nil && damaged(*j.Last) {
+			return name + ": " + lowerFirst(hintOf(j).Title)
+		}
 		return name + " failed: " + lowerFirst(hintOf(j).Title)
 	case agent.Partial:
 		return name + ": " + files(problemsOf(j)) + " could not be copied"

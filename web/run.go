@@ -28,6 +28,7 @@ type runView struct {
 	Counts   []countRow
 	Proof    []shareView
 	Notes    []string
+	Proved   string // heading of the proof
 	Found    string // heading of the problems
 	Problems []problemGroup
 	More     string // how many problems are not listed
@@ -78,15 +79,15 @@ func (s *Server) runPage(st agent.Status, id string) (runView, error) {
 	now := st.Now
 	v := runView{
 		chrome: s.chromeOf(st, runTitle(r, now), "", "run/"+id), Heading: runHeading(r, now),
-		Name: visible(r.JobName), JobHref: jobURL(r.Job), Badge: outcomeBadge(r.Outcome), Reason: stopped(capital(visible(r.Reason))),
+		Name: visible(r.JobName), JobHref: jobURL(r.Job), Badge: runBadge(r), Reason: stopped(capital(visible(r.Reason))),
 		Facts: runFacts(r, now), Counts: countsOf(r), Proof: proofOf(r.Verified), Problems: groupProblems(r, problems),
 	}
 	if r.Hour >= 0 {
 		v.HH, v.HourHref = hh(r.Hour), hourURL(r.Job, r.Hour)
 	}
-	v.Found = "Problems"
+	v.Found, v.Proved = "Problems", "How what was copied is proved"
 	if r.Trigger == triggerVerify {
-		v.Found = "What was found"
+		v.Found, v.Proved = "What was found", "How it was read back"
 	}
 	if r.Cause != "" {
 		v.Hint = hintIn(r, r.Cause).Text
@@ -102,7 +103,7 @@ func (s *Server) runPage(st agent.Status, id string) (runView, error) {
 }
 
 func runTitle(r store.Run, now time.Time) string {
-	return visible(r.JobName) + ", " + lowerFirst(runHeading(r, now)) + ": " + lowerFirst(outcomeBadge(r.Outcome).Text)
+	return visible(r.JobName) + ", " + lowerFirst(runHeading(r, now)) + ": " + lowerFirst(runBadge(r).Text)
 }
 
 // runHeading is "Run of 13:00", "Run by hand, 13:52", "Verification, 13:52".

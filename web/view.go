@@ -105,6 +105,14 @@ func outcomeBadge(outcome string) badgeView {
 	return badgeView{"off", "?", visible(outcome)}
 }
 
+// runBadge puts a run's end into a badge.
+func runBadge(r store.Run) badgeView {
+	if damaged(r) {
+		return badgeView{"bad", "✕", "Damage found"}
+	}
+	return outcomeBadge(r.Outcome)
+}
+
 // centreOf is what stands inside a job's ring: one big word, two short lines.
 func centreOf(j agent.JobStatus, pause agent.Pause, now time.Time) [3]string {
 	newest := "no copy yet"
