@@ -25,6 +25,7 @@ type hourView struct {
 	Since    string // "every file read back since"
 	Damage   bool   // the last run for it, a verification, found damage
 	Path     string
+	Empty    bool // there may be no folder yet
 	Notes    []string
 	Actions  []actionView
 	Runs     runsView
@@ -69,7 +70,7 @@ func (s *Server) hourPage(st agent.Status, id, text string) (hourView, error) {
 	h, now, name := j.Board[hour], st.Now, visible(j.Job.Name)
 	v := hourView{
 		chrome: s.chromeOf(st, "Hour "+hh(hour)+" of "+name, "", "hour/"+id+"/"+hh(hour)),
-		HH:     hh(hour), Name: name, JobHref: jobURL(id), Path: visible(hourPath(j.Job, hour)),
+		HH:     hh(hour), Name: name, JobHref: jobURL(id), Path: visible(hourPath(j.Job, hour)), Empty: h.Content == "",
 		Badge: hourBadge(j, hour, now), State: hourSentence(j, hour, now), Proof: proofOf(h.Verified),
 		Actions: hourActions(j, hour, st.Pause.On),
 		Prev:    hourURL(id, (hour+23)%24), Next: hourURL(id, (hour+1)%24),

@@ -22,7 +22,7 @@ type jobView struct {
 	Notices  []noticeView
 	Warnings []noticeView // of the form that was just saved
 	Card     cardView
-	Hours    []hourRow
+	Hours    hoursView
 	Week     weekView
 	Runs     runsView
 	Day      *runsView
@@ -33,7 +33,13 @@ type jobView struct {
 	Verify   string
 }
 
-// hourRow is one hour in a job's list: the way through the ring by keyboard.
+// hoursView lists the hours: the way through the ring by keyboard.
+type hoursView struct {
+	Rows  []hourRow
+	Empty []hourRow // never written: only named
+}
+
+// hourRow is one hour in a job's list.
 type hourRow struct {
 	HH    string
 	Href  string
@@ -109,7 +115,12 @@ func (s *Server) jobPage(st agent.Status, id string) (jobView, error) {
 		v.Notices = append(v.Notices, n)
 	}
 	for hour := range 24 {
-		v.Hours = append(v.Hours, hourRowOf(j, hour, now))
+		row := hourRowOf(j, hour, now)
+		if row.Class == string(kindNever) && row.Run == "" {
+			v.Hours.Empty = append(v.Hours.Empty, row)
+			continue
+		}
+		v.Hours.Rows = append(v.Hours.Rows, row)
 	}
 	own, err := s.runsOf(st, func(r store.Run) bool { return r.Job == id })
 	if err != nil {

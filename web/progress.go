@@ -57,17 +57,17 @@ func liveOf(r agent.RunStatus) liveView {
 	p := r.Progress
 	share, known := progressOf(r)
 	v := liveView{Label: workOf(r), Known: known, Percent: int(share * 100), Current: visible(p.Current)}
-	left := "not known yet"
+	left, pace := "not known yet", speed(p.Speed)
 	switch d := timeLeft(r); {
 	case p.Paused:
-		left = "paused"
+		left, pace = "paused", "–" // the engine's last speed is no longer true
 	case d > 0:
 		left = about(d)
 	case known && share >= 1:
 		left = "nearly done"
 	}
 	v.Numbers = []numberView{
-		{"Speed", speed(p.Speed)},
+		{"Speed", pace},
 		{"Done", doneOf(r)},
 		{"Files", filesOf(r)},
 		{"Time left", left},

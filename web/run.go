@@ -51,6 +51,7 @@ type problemRow struct{ Path, Error string }
 type planView struct {
 	Sum     []numberView
 	Items   []planRow
+	Rest    []planRow // of a long list: folded
 	More    string
 	Approve *actionView
 	ID      string
@@ -106,14 +107,18 @@ func runTitle(r store.Run, now time.Time) string {
 	return visible(r.JobName) + ", " + lowerFirst(runHeading(r, now)) + ": " + lowerFirst(runBadge(r).Text)
 }
 
-// runHeading is "Run of 13:00", "Run by hand, 13:52", "Verification, 13:52".
+// runHeading is "Run of today 13:00", "Hour 14 by hand, today 13:52",
+// "Verification of hour 13, yesterday 13:52".
 func runHeading(r store.Run, now time.Time) string {
 	at := moment(now, whenOf(r))
+	if daysBetween(whenOf(r).In(now.Location()), now) == 0 {
+		at = "today " + at
+	}
 	switch {
 	case r.Trigger == triggerVerify:
-		return "Verification, " + at
+		return "Verification of " + hoursOf([]int{r.Hour}) + ", " + at
 	case r.Due.IsZero():
-		return "Run by hand, " + at
+		return capital(hoursOf([]int{r.Hour})) + " by hand, " + at
 	}
 	return "Run of " + at
 }
@@ -245,6 +250,10 @@ type plan struct {
 	} `json:"items"`
 }
 
+// openItems of a plan's list are shown at once; more would push the rest of the
+// page far down.
+const openItems = 20
+
 // planOf shows a held run's plan; it can be approved while it waits.
 func planOf(r store.Run, waits bool) *planView {
 	var p plan
@@ -260,6 +269,9 @@ func planOf(r store.Run, waits bool) *planView {
 	}
 	for _, item := range p.Items {
 		v.Items = append(v.Items, planRow{visible(item.Op), visible(item.Path), size(item.Bytes), visible(item.Reason)})
+	}
+	if len(v.Items) > openItems {
+		v.Items, v.Rest = v.Items[:openItems], v.Items[openItems:]
 	}
 	if rest := p.Remove.Files + p.Replace.Files - int64(len(p.Items)); rest > 0 && len(p.Items) > 0 {
 		v.More = fmt.Sprintf("and %s more", count(rest))

@@ -107,6 +107,9 @@ func literalStates() map[string]agent.Status {
 	docs := photos()
 	docs.Job.ID, docs.Job.Name, docs.Job.Source, docs.Job.Target = "docs", "Documents", "/home/me/Documents", "/media/me/Backup-SSD/hourhand/Documents"
 	docs.Last = runFor(docs.Job, docs.Last.Due, store.Done)
+	for hour := 15; hour < 22; hour++ {
+		docs.Board[hour] = store.Hour{}
+	}
 	states["running"] = statusWith(docs, mixed)
 
 	counting := working(photos(), 0.1)
@@ -253,5 +256,38 @@ func TestHeldRunLeadsToItsList(t *testing.T) {
 	}
 	if _, html := at.get(t, "/jobs/photos/hours/12"); strings.Contains(html, "See the list") {
 		t.Error("an hour that holds nothing offers the list")
+	}
+}
+
+// TestPausedSaysNothingUntrue: a paused run has no speed, and a pause does not end
+// before it says so.
+func TestPausedSaysNothingUntrue(t *testing.T) {
+	r := *working(photos(), 0.5).Run
+	r.Progress.Paused = true
+	if got := liveOf(r).Numbers[0]; got.Value != "–" {
+		t.Errorf("got %+v, want no speed", got)
+	}
+	if got := untilOf(agent.Pause{On: true, Until: at14.Add(time.Second)}, at14); got != "until 13:53" {
+		t.Errorf("a pause that ends a second after 13:52 is said to last %s, want until 13:53", got)
+	}
+}
+
+// TestLongListsAreFolded: empty hours and the rest of a long plan do not push what
+// follows far down.
+func TestLongListsAreFolded(t *testing.T) {
+	states := literalStates()
+	var l literal
+	l.set(states["never"])
+	at := newSite(t, l.into)
+	withHistory(t, at.store, states["held"])
+	_, html := at.get(t, "/jobs/photos")
+	if strings.Contains(html, `class="list hours"`) || strings.Count(html, `class="empties`) != 1 || !strings.Contains(html, `<a href="/jobs/photos/hours/05">05</a>`) {
+		t.Error("empty hours are not folded")
+	}
+	l.set(states["held"])
+	_, html = at.get(t, runURL(states["held"].Jobs[0].Last.ID))
+	open, folded, _ := strings.Cut(html, `<details class="fold"><summary>Show 20 more`)
+	if strings.Count(open, "IMG_00") != openItems || strings.Count(folded, "IMG_00") != 20 {
+		t.Errorf("%d of the list are shown at once, want %d", strings.Count(open, "IMG_00"), openItems)
 	}
 }

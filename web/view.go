@@ -165,7 +165,7 @@ func untilOf(p agent.Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return "until you resume"
 	}
-	return "until " + moment(now, p.Until)
+	return "until " + moment(now, p.Until.Add(time.Minute-1).Truncate(time.Minute)) // not a minute too early
 }
 
 func failedAt(j agent.JobStatus, now time.Time) string {
