@@ -34,8 +34,8 @@ func TestEditJob(t *testing.T) {
 		"name": {"Pictures"}, "schedule": {"cron"}, "cron": {"30 7-19 * * 1-5"}, "limit": {"2,5"}, "excludes": {"*.tmp\r\n\r\ncache/\r\n"},
 		"checksum": {"1"}, "off": {"1"}, "max_delete": {"10%"},
 	}))
-	if res.StatusCode >= 400 {
-		t.Fatalf("got %d: %s", res.StatusCode, html)
+	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != jobURL(job.ID) {
+		t.Fatalf("got %d to %q, want 303 to the job: %s", res.StatusCode, res.Header.Get("Location"), html)
 	}
 	got, err := at.store.Job(job.ID)
 	if err != nil {
@@ -44,6 +44,19 @@ func TestEditJob(t *testing.T) {
 	if got.Name != "Pictures" || got.Schedule != "30 7-19 * * 1-5" || got.Limit != 2_500_000 || !got.Checksum || !got.Disabled ||
 		got.MaxDelete != "10%" || !slices.Equal(got.Excludes, []string{"*.tmp", "cache/"}) || got.Source != job.Source {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestWarningsAreShownOnce on the page to which the form leads.
+func TestWarningsAreShownOnce(t *testing.T) {
+	at := newSite(t, nil)
+	job := newJob(t, at.dial(t), nil)
+	at.warnings.leave(job.ID, []string{"both are on one drive"})
+	if _, html := at.get(t, jobURL(job.ID)); strings.Count(html, "Saved, but:") != 1 {
+		t.Errorf("the job's page does not show the warning: %s", html)
+	}
+	if _, html := at.get(t, jobURL(job.ID)); strings.Contains(html, "Saved, but:") {
+		t.Error("the warning is shown again")
 	}
 }
 

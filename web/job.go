@@ -82,6 +82,7 @@ func (s *Server) job(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	v.Warnings = s.warnings.take(id)
 	if day, err := time.ParseInLocation(time.DateOnly, r.FormValue("day"), st.Now.Location()); err == nil {
 		if v.Day, err = s.runsOfDay(id, day, st.Now); err != nil {
 			s.fail(w, r, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-chi/chi/v5"
 
@@ -78,32 +79,42 @@ func (s *Server) saveJob(w http.ResponseWriter, r *http.Request) {
 	}
 	typed := typedFields(r.PostForm)
 	changed, err := typed.onto(job)
-	var warnings []string
+	var warn []string
 	if err == nil {
-		_, warnings, err = s.agent.SaveJob(changed)
+		_, warn, err = s.agent.SaveJob(changed)
 	}
 	if err != nil {
 		s.page(w, http.StatusUnprocessableEntity, "jobform", s.formOf(job, typed, formErrorsOf(err)))
 		return
 	}
-	if len(warnings) == 0 {
-		http.Redirect(w, r, jobURL(job.ID), http.StatusSeeOther)
-		return
-	}
-	s.jobWithWarnings(w, r, job.ID, warnings)
+	s.warnings.leave(job.ID, warn)
+	http.Redirect(w, r, jobURL(job.ID), http.StatusSeeOther)
 }
 
-// jobWithWarnings shows the saved job with what a person should think about.
-func (s *Server) jobWithWarnings(w http.ResponseWriter, r *http.Request, id string, warnings []string) {
-	v, err := s.jobPage(s.status(), id)
-	if err != nil {
-		s.fail(w, r, err)
-		return
+// warnings are what a person should think about after saving a job, kept until
+// the job's page, to which the form leads, has shown them once.
+type warnings struct {
+	mu sync.Mutex // guards of
+	of map[string][]string
+}
+
+func (l *warnings) leave(job string, texts []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[string][]string{}
 	}
-	for _, text := range warnings {
-		v.Warnings = append(v.Warnings, noticeView{Class: "warn", Lead: "Saved, but:", Text: visible(text)})
+	l.of[job] = texts
+}
+
+func (l *warnings) take(job string) (list []noticeView) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, text := range l.of[job] {
+		list = append(list, noticeView{Class: "warn", Lead: "Saved, but:", Text: stopped(capital(visible(text)))})
 	}
-	s.page(w, http.StatusOK, "job", v)
+	delete(l.of, job)
+	return list
 }
 
 // formErrorsOf is what a form shows of an error; one about no field in particular

@@ -51,6 +51,7 @@ type Server struct {
 	sizes    *sizes
 	excludes []string
 	driveOf  func(string) (Drive, error)
+	warnings warnings // of forms that were just saved
 
 	crossOrigin *http.CrossOriginProtection
 

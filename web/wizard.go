@@ -283,10 +283,11 @@ func (s *Server) createOne(d draft) (store.Job, error) {
 	if err := os.Mkdir(filepath.Join(string(d.Drive), "hourhand"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return store.Job{}, &agent.FieldError{Field: "drive", Text: "no folder can be made there: " + err.Error()}
 	}
-	job, _, err := s.agent.SaveJob(store.Job{
+	job, warn, err := s.agent.SaveJob(store.Job{
 		Name: name, Source: string(d.Folders[0]), Target: targetFor(d.Drive, name), Mode: "mirror",
 		Schedule: d.Schedule, Verify: "full", Retries: 2, Excludes: d.Excludes,
 	})
+	s.warnings.leave(job.ID, warn)
 	return job, err
 }
 
