@@ -256,8 +256,10 @@ func notRight(n int64) string {
 	return ", " + count(n) + " not"
 }
 
-// triggerVerify marks the record of a verification: it copied nothing.
-const triggerVerify = "verify"
+const (
+	triggerVerify  = "verify"  // the record of a verification: it copied nothing
+	triggerApprove = "approve" // the run that carries an approved list out
+)
 
 func triggerWord(trigger string) string {
 	switch trigger {
@@ -269,7 +271,7 @@ func triggerWord(trigger string) string {
 		return "by hand"
 	case "fill":
 		return "filling hours"
-	case "approve":
+	case triggerApprove:
 		return "after approval"
 	case triggerVerify:
 		return "verification"

@@ -49,6 +49,10 @@ type problemRow struct{ Path, Error string }
 
 // planView is what waits for a person.
 type planView struct {
+	Title   string
+	After   string // what became of it, "" while it waits
+	Run     string // address of the run that carried it out
+	RunSay  string
 	Sum     []numberView
 	Items   []planRow
 	Rest    []planRow // of a long list: folded
@@ -99,8 +103,43 @@ func (s *Server) runPage(st agent.Status, id string) (runView, error) {
 	if rest := r.ProblemCount - int64(len(problems)); rest > 0 && len(problems) > 0 {
 		v.More = fmt.Sprintf("and %s more; the first %s are listed", count(rest), count(int64(len(problems))))
 	}
+	v.Notes = append(v.Notes, proofNotes(r)...)
 	v.now(st, r)
-	return v, nil
+	if r.Outcome == store.Held && v.Plan != nil && v.Plan.Approve == nil {
+		err = s.afterHeld(&v, st, r)
+	}
+	return v, err
+}
+
+// afterHeld says what became of a list that does not wait any more.
+func (s *Server) afterHeld(v *runView, st agent.Status, held store.Run) error {
+	v.Plan.Title, v.Hint = "What waited for you", ""
+	later, err := s.runsOf(st, func(r store.Run) bool {
+		return r.Job == held.Job && r.Hour == held.Hour && r.Trigger == triggerApprove && r.Started.After(held.Started)
+	})
+	if len(later) == 0 {
+		v.Plan.After = "This list does not wait any more: a newer run took its place."
+		return err
+	}
+	first := later[len(later)-1] // newest first
+	v.Plan.After = "Approved. What became of it:"
+	v.Plan.Run, v.Plan.RunSay = runURL(first.ID), lowerFirst(runHeading(first, st.Now))
+	return err
+}
+
+// proofNotes explain why fewer files are proved anew than a copy holds.
+func proofNotes(r store.Run) []string {
+	copied := r.Copied.Files + r.Updated.Files
+	proved := r.Verified.Device.Files + r.Verified.Server.Files + r.Verified.Cache.Files + r.Verified.Source.Files
+	switch {
+	case r.Trigger == triggerVerify || !r.Sealed:
+		return nil
+	case copied == 0:
+		return []string{"Nothing was copied, so nothing had to be read back: unchanged files keep the proof that they have, which the page of the hour shows."}
+	case proved > 0 && proved < copied:
+		return []string{fmt.Sprintf("%s of what was copied have no bytes of their own to read back: links, and further names of one file.", files(copied-proved))}
+	}
+	return nil
 }
 
 func runTitle(r store.Run, now time.Time) string {
@@ -260,7 +299,7 @@ func planOf(r store.Run, waits bool) *planView {
 	if len(r.Plan) == 0 || json.Unmarshal(r.Plan, &p) != nil {
 		return nil
 	}
-	v := &planView{ID: p.ID, Sum: []numberView{
+	v := &planView{ID: p.ID, Title: "What waits for you", Sum: []numberView{
 		{"Would be removed", fmt.Sprintf("%s of %s, %s", count(p.Remove.Files), files(p.Of), size(p.Remove.Bytes))},
 		{"Would be replaced", files(p.Replace.Files) + ", " + size(p.Replace.Bytes)},
 	}}

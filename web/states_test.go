@@ -291,3 +291,46 @@ func TestLongListsAreFolded(t *testing.T) {
 		t.Errorf("%d of the list are shown at once, want %d", strings.Count(open, "IMG_00"), openItems)
 	}
 }
+
+// TestApprovedListSaysSo: the page of a held run tells what became of its list.
+func TestApprovedListSaysSo(t *testing.T) {
+	st := literalStates()["held"]
+	held := recordOf(st.Jobs[0])
+	done := runFor(st.Jobs[0].Job, held.Due, store.Done)
+	done.ID, done.Trigger, done.Started = "approved", triggerApprove, held.Ended.Add(time.Minute)
+	idle := photos()
+	idle.Last = done
+	var l literal
+	l.set(st)
+	at := newSite(t, l.into)
+	withHistory(t, at.store, st)
+	l.set(statusWith(idle))
+	if _, html := at.get(t, runURL(held.ID)); !strings.Contains(html, "a newer run took its place") || strings.Contains(html, "Approve this list") {
+		t.Error("a list that nobody approved still seems to wait")
+	}
+	if err := at.store.Finish(*done, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	at.recent.key = ""
+	if _, html := at.get(t, runURL(held.ID)); !strings.Contains(html, "Approved. What became of it:") || !strings.Contains(html, `<a href="/runs/approved">run of today 13:00</a>`) {
+		t.Error("an approved list does not lead to its run")
+	}
+}
+
+func TestProofNotes(t *testing.T) {
+	n := func(files int64) store.Count { return store.Count{Files: files} }
+	for _, c := range []struct {
+		run  store.Run
+		want string
+	}{
+		{store.Run{Sealed: true, Unchanged: n(5)}, "Nothing was copied"},
+		{store.Run{Sealed: true, Copied: n(189), Verified: store.Verified{Cache: n(187)}}, "2 files of what was copied have no bytes"},
+		{store.Run{Sealed: true, Copied: n(5), Verified: store.Verified{Device: n(5)}}, ""},
+		{store.Run{Sealed: true, Copied: n(5)}, ""}, // no proof was asked for
+		{store.Run{Trigger: triggerVerify, Sealed: true}, ""},
+	} {
+		if got := strings.Join(proofNotes(c.run), " "); (c.want == "") != (got == "") || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v: got %q, want %q", c.run, got, c.want)
+		}
+	}
+}
