@@ -221,6 +221,14 @@ func TestWizardMakesJobs(t *testing.T) {
 	if html := step("", url.Values{"step": {"2"}, "drive": {in("Documents")}}); !strings.Contains(html, "cannot go into the folder") {
 		t.Error("a target inside the source was taken")
 	}
+	for _, wrong := range []string{"drive", filepath.Join(home, "nowhere")} {
+		if html := step("", url.Values{"step": {"2"}, "go": {"next"}, "path": {wrong}}); !strings.Contains(html, `id="wrong-drive"`) || !strings.Contains(html, `name="path"`) {
+			t.Errorf("the path %s is not refused in a form to write it again", wrong)
+		}
+	}
+	if html := step("/jobs/new?step=2", url.Values{"step": {"2"}, "go": {"path"}, "path": {filepath.Join(home, "drive")}}); !strings.Contains(html, `value="`+in("drive")+`" checked`) {
+		t.Error("a written path is not chosen")
+	}
 	step("/jobs/new?step=2", url.Values{"step": {"2"}, "add": {in("drive")}})
 	step("/jobs/new?step=3", url.Values{"step": {"2"}, "drive": {in("drive")}})
 	step("/jobs/new?step=4", url.Values{"step": {"3"}, "schedule": {workingHours}})

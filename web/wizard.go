@@ -102,7 +102,11 @@ func (s *Server) wizardStep(w http.ResponseWriter, r *http.Request) {
 		err = s.store.SetSetting(settingDraft, d)
 	}
 	if err != nil {
-		s.showStep(w, http.StatusUnprocessableEntity, d, step, "", formErrorsOf(err))
+		var dir rawPath
+		if typed(r.PostForm) != "" {
+			dir = home() // where the field for it is
+		}
+		s.showStep(w, http.StatusUnprocessableEntity, d, step, dir, formErrorsOf(err))
 		return
 	}
 	http.Redirect(w, r, "/jobs/new?"+next.Encode(), http.StatusSeeOther)
@@ -118,9 +122,14 @@ func (d *draft) answer(step int, form url.Values) (next url.Values, err error) {
 	case form.Get("dir") != "":
 		next.Set("dir", form.Get("dir"))
 	case form.Get("add") != "":
-		err = d.add(step, form.Get("add"))
+		var path rawPath
+		if path, err = parseRawPath(form.Get("add")); err == nil {
+			d.add(step, path)
+		}
 	case form.Get("go") == "back":
 		step--
+	case typed(form) != "" && step <= stepWhere:
+		err = d.addTyped(step, typed(form))
 	default:
 		err = d.check(step)
 		step++
@@ -155,18 +164,33 @@ func (d *draft) take(step int, form url.Values) (err error) {
 	return err
 }
 
-// add takes the folder that was chosen in the list.
-func (d *draft) add(step int, text string) error {
-	path, err := parseRawPath(text)
-	if err != nil {
-		return err
+// typed is the path that was written instead of chosen from the list.
+func typed(form url.Values) string { return strings.TrimSpace(form.Get("path")) }
+
+// addTyped takes a written path, which must be a whole one: the agent works in
+// no folder that a person could mean.
+func (d *draft) addTyped(step int, path string) error {
+	field := "folder"
+	if step == stepWhere {
+		field = "drive"
 	}
+	switch {
+	case !filepath.IsAbs(path):
+		return &agent.FieldError{Field: field, Text: "write the whole path of the folder, from its beginning: " + path}
+	case !isFolder(path):
+		return &agent.FieldError{Field: field, Text: "this folder is not there: " + path}
+	}
+	d.add(step, rawPath(filepath.Clean(path)))
+	return nil
+}
+
+// add takes a folder that was chosen or written.
+func (d *draft) add(step int, path rawPath) {
 	if step == stepWhere {
 		d.Drive = path
 	} else if !slices.Contains(d.Folders, path) {
 		d.Folders = append(d.Folders, path)
 	}
-	return nil
 }
 
 // check tells what is missing before the next step.
