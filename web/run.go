@@ -43,6 +43,7 @@ type problemGroup struct {
 	Title, Text string
 	Count       string
 	Files       []problemRow
+	Rest        []problemRow // of a long list: folded
 }
 
 type problemRow struct{ Path, Error string }
@@ -267,7 +268,11 @@ func groupProblems(r store.Run, problems []store.Problem) []problemGroup {
 		groups[i].Files = append(groups[i].Files, problemRow{visible(p.Path), visible(p.Error)})
 	}
 	for i := range groups {
-		groups[i].Count = files(int64(len(groups[i].Files)))
+		g := &groups[i]
+		g.Count = files(int64(len(g.Files)))
+		if len(g.Files) > openItems {
+			g.Files, g.Rest = g.Files[:openItems], g.Files[openItems:]
+		}
 	}
 	return groups
 }
@@ -289,7 +294,7 @@ type plan struct {
 	} `json:"items"`
 }
 
-// openItems of a plan's list are shown at once; more would push the rest of the
+// openItems of a list of files are shown at once; more would push the rest of the
 // page far down.
 const openItems = 20
 

@@ -292,6 +292,17 @@ func TestLongListsAreFolded(t *testing.T) {
 	}
 }
 
+func TestProblemsOfOneCauseAreFolded(t *testing.T) {
+	many := make([]store.Problem, openItems+3)
+	for i := range many {
+		many[i].Cause = "permission"
+	}
+	groups := groupProblems(store.Run{}, many)
+	if len(groups) != 1 || groups[0].Count != "23 files" || len(groups[0].Files) != openItems || len(groups[0].Rest) != 3 {
+		t.Errorf("got %+v", groups)
+	}
+}
+
 // TestApprovedListSaysSo: the page of a held run tells what became of its list.
 func TestApprovedListSaysSo(t *testing.T) {
 	st := literalStates()["held"]
