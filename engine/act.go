@@ -65,7 +65,13 @@ func (r *run) wait(t *task) error {
 
 // free tells whether a replacement may go on before the end of the scan.
 func (d *dest) free() bool {
-	return d.brake.ref == nil || d.replaced.Add(1) <= freely
+	switch {
+	case d.brake.ref == nil && !d.brake.blind:
+		return true
+	case d.before.LastRun.Outcome == Held, d.before.Content != Sealed && d.before.Content != Empty:
+		return false // else fifty more would go with each try
+	}
+	return d.replaced.Add(1) <= freely
 }
 
 func spillError(err error) error {
@@ -257,5 +263,8 @@ func (r *run) trouble(d *dest, path string, err error) {
 		return
 	}
 	r.meter.problems.Add(1)
+	if d.seen != nil {
+		d.seen.missed.Store(true)
+	}
 	d.trouble(path, err)
 }

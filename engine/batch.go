@@ -244,20 +244,23 @@ func (r *run) publishDest(ctx context.Context, d *dest, ps []part) {
 		}
 		if err := r.publishFile(ctx, d, p); err != nil && ctx.Err() == nil {
 			p.file.discard()
-			r.failed(p.only(), err)
+			r.failed(p.s.t.only(p.file.o.dest), err)
 		}
 	})
 }
 
-// only is a part's task for its destination alone, for a further try.
-func (p part) only() *task {
-	t := &task{path: p.s.t.path, src: p.s.t.src, orders: []order{*p.file.o}, tries: p.s.t.tries}
-	for _, m := range p.s.t.members {
-		if o := m.order(p.file.o.dest); o != nil {
-			t.members = append(t.members, member{m.path, []order{*o}})
+// only is a task for one of its destinations alone.
+func (t *task) only(dest int) *task {
+	one := &task{path: t.path, src: t.src, tries: t.tries, anchored: t.anchored}
+	if o := t.order(dest); o != nil {
+		one.orders = []order{*o}
+	}
+	for _, m := range t.members {
+		if o := m.order(dest); o != nil {
+			one.members = append(one.members, member{m.path, []order{*o}})
 		}
 	}
-	return t
+	return one
 }
 
 // parallel calls step for 0..n-1 by as many goroutines as stage files.

@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
@@ -33,7 +35,9 @@ type brake struct {
 	gone, changed   counter
 	beyond          atomic.Int64 // of both, what no approved plan lists
 	beyondChanged   atomic.Int64
+	unsure          atomic.Bool // a block of that idx cannot be read
 	lostTop         atomic.Pointer[string]
+	blind           bool // there was a sealed hour, and its idx cannot be read
 	holdReplacement bool
 	holdRemoval     bool
 	reason          string
@@ -58,34 +62,103 @@ func (c *counter) add(n int64) {
 
 func (c *counter) count() Count { return Count{c.files.Load(), c.bytes.Load()} }
 
-// openBrake opens the newest sealed hour's idx and the approved plan.
-func (t *target) openBrake(scratch, plan string) error {
-	t.brake = &brake{items: index.NewSorter(scratch)}
+// openBrake opens what the guard compares with: the idx of the newest hour that
+// was sealed, also of one that a later run left half-way. Where hours were sealed
+// and none can be opened, nothing is removed on a guess.
+func (t *target) openBrake(scratch, plan string) (err error) {
+	b := &brake{items: index.NewSorter(scratch)}
+	t.brake = b
 	if t.own == nil {
 		return nil
 	}
-	newest, ok := t.newestSealed()
-	if !ok {
-		return nil
+	for _, ref := range t.references() {
+		b.blind = true
+		if b.ref, b.refFile = t.openReference(ref.file); b.ref == nil {
+			b.ref, b.refFile = t.listedReference(strings.TrimSuffix(ref.file, ".idx"), scratch)
+		}
+		if b.ref != nil {
+			b.against, b.of, b.blind = slot(ref.hour), ref.files, false
+			break
+		}
 	}
-	f, info, err := t.own.OpenFile(slot(newest.Hour) + ".idx")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("open the idx of hour %s: %w", slot(newest.Hour), err)
-	}
-	b := t.brake
-	if b.ref, err = index.NewReader(f, info.Size, slot(newest.Hour)+".idx"); err != nil {
-		f.Close()
-		b.ref = nil
-		return nil // a damaged idx cannot tell; the hour's own comparison says so
-	}
-	b.refFile, b.against, b.of = f, slot(newest.Hour), newest.Files.Files
 	if plan != "" {
 		b.passed, err = t.readPlan(plan)
 	}
 	return err
+}
+
+// reference is an idx that the guard may compare with.
+type reference struct {
+	hour  int
+	file  string
+	files int64
+	to    time.Time
+}
+
+// references lists them, newest first.
+func (t *target) references() []reference {
+	var all []reference
+	for _, hour := range slots() {
+		st, err := readState(t.own, hour)
+		if err != nil || st.Seals == 0 {
+			continue
+		}
+		file := slot(hour) + ".idx"
+		if st.Content != Sealed {
+			file = slot(hour) + ".was.idx"
+		}
+		all = append(all, reference{hour, file, st.Files.Files, st.To})
+	}
+	slices.SortStableFunc(all, func(a, b reference) int { return b.to.Compare(a.to) })
+	return all
+}
+
+// openReference opens an idx; nil if it is missing or damaged.
+func (t *target) openReference(name string) (*index.Reader, *os.File) {
+	f, info, err := t.own.OpenFile(name)
+	if err != nil {
+		return nil, nil
+	}
+	r, err := index.NewReader(f, info.Size, name)
+	if err != nil {
+		f.Close()
+		return nil, nil
+	}
+	return r, f
+}
+
+// listedReference makes an idx of a manifest in place of one that is lost: it
+// tells what is gone, not what changed. nil: the manifest is lost too.
+func (t *target) listedReference(name, scratch string) (*index.Reader, *os.File) {
+	m, err := openManifest(t.own, name)
+	if err != nil {
+		return nil, nil
+	}
+	defer m.close()
+	list := index.NewChanges(scratch)
+	defer list.Close()
+	last := ""
+	for line, err := range m.lines() {
+		if err != nil {
+			return nil, nil
+		}
+		ch := partial(line)
+		for dir := ch.Dir; dir != "" && dir != last; dir = parent(dir) {
+			up, name := split(dir)
+			if list.Add(index.Change{Located: index.Located{Dir: up, Entry: index.Entry{Name: name, Kind: tree.Folder}}}) != nil {
+				return nil, nil
+			}
+		}
+		last = ch.Dir
+		if list.Add(ch) != nil {
+			return nil, nil
+		}
+	}
+	f, r, err := scratchIndex(scratch, list, nil)
+	if err != nil {
+		return nil, nil
+	}
+	return r, f
 }
 
 func (b *brake) close() {
@@ -111,7 +184,11 @@ func (v *visit) openReferences() {
 		if t.brake.ref == nil {
 			continue
 		}
-		if entries, ok, err := t.brake.ref.Dir(v.path); ok && err == nil {
+		entries, ok, err := t.brake.ref.Dir(v.path)
+		if err != nil {
+			t.brake.unsure.Store(true)
+		}
+		if ok && err == nil {
 			v.refs[i] = &cursor{entries: entries}
 		}
 	}
@@ -125,10 +202,11 @@ func (v *visit) referenceFile(path, name string, info tree.Info) {
 		}
 		e, b := c.find(name), v.targets[i].brake
 		switch {
-		case e == nil || e.Kind == tree.Link || e.Kind == tree.Special:
+		case e == nil:
 		case e.Kind == tree.Folder:
 			b.goneBelow(path)
-		case info.Kind != tree.File || e.Flags&index.Partial == 0 && (e.Size != info.Size || e.Source.MTime != info.MTime):
+		case e.Kind == tree.Link && info.Kind == tree.Link:
+		case info.Kind != e.Kind || e.Flags&index.Partial == 0 && (e.Size != info.Size || e.Source.MTime != info.MTime):
 			b.change(path, e.Size)
 		}
 	}
@@ -140,7 +218,7 @@ func (v *visit) referenceFolder(name string) {
 		if c == nil {
 			continue
 		}
-		if e := c.find(name); e != nil && e.Kind == tree.File {
+		if e := c.find(name); e != nil && e.Kind != tree.Folder {
 			v.targets[i].brake.lose(join(v.path, name), e.Size)
 		}
 	}
@@ -162,7 +240,7 @@ func (v *visit) judgeReferences() {
 				continue
 			}
 			switch e.Kind {
-			case tree.File:
+			case tree.File, tree.Link:
 				b.lose(path, e.Size)
 			case tree.Folder:
 				before := b.beyond.Load()
@@ -195,11 +273,12 @@ func (b *brake) goneBelow(dir string) {
 		stack = stack[:len(stack)-1]
 		entries, _, err := b.ref.Dir(dir)
 		if err != nil {
-			continue // damaged: it cannot tell
+			b.unsure.Store(true)
+			continue
 		}
 		for _, e := range entries {
 			switch e.Kind {
-			case tree.File:
+			case tree.File, tree.Link:
 				b.lose(join(dir, e.Name), e.Size)
 			case tree.Folder:
 				stack = append(stack, join(dir, e.Name))
@@ -244,7 +323,15 @@ func planKey(op byte, path string) uint64 { return xxh3.HashString(string(op) + 
 // seen is how many files the source has.
 func (b *brake) judge(m *Mirror, seen int64) {
 	b.judged = true
-	if b.ref == nil || m.Yes || b.of == 0 {
+	if m.Yes {
+		return
+	}
+	if b.blind || b.unsure.Load() {
+		b.holdRemoval, b.holdReplacement = true, b.blind
+		b.reason = "the index of the newest copy cannot be read, so nobody can tell what would be lost; everything new was copied, nothing was removed. Run verify, then approve with --yes"
+		return
+	}
+	if b.ref == nil {
 		return
 	}
 	beyond := b.beyond.Load()

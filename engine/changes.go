@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -32,6 +33,9 @@ type seen struct {
 	first bool // nothing was ever recorded: this run records and copies nothing
 	known []sight
 	now   *index.Sorter
+	// missed: not all of the source was seen or copied, so what was known of the
+	// rest stays known: a file that failed is tried again, others are not copied twice
+	missed atomic.Bool
 }
 
 type sight struct {
@@ -88,26 +92,41 @@ func (s *seen) load(ownDir *tree.Dir) error {
 
 // judge decides whether a file of the source goes into the hour.
 func (s *seen) judge(c *comparer, src, now tree.Info, old *index.Entry, path string) (verdict, error) {
+	x := sightOf(c.sourceStable, src, path)
+	i, ok := slices.BinarySearchFunc(s.known, x.id, func(k sight, id uint64) int { return cmp.Compare(k.id, id) })
+	if s.first || ok && s.known[i] == x {
+		return verdict{}, s.remember(x)
+	}
+	v := c.file(src, now, old)
+	if v.op == 0 && !v.swap {
+		return v, s.remember(x) // it is in the hour already
+	}
+	return v, nil
+}
+
+func sightOf(stable bool, src tree.Info, path string) sight {
 	x := sight{src.Ino, src.Size, src.MTime}
-	if !c.sourceStable || src.Ino == 0 {
+	if !stable || src.Ino == 0 {
 		x.id = xxh3.HashString(path)
 	}
-	if err := s.now.Add(binary.BigEndian.AppendUint64(nil, x.id), appendInfo(nil, src)); err != nil {
-		return verdict{}, spillError(err)
-	}
-	if s.first {
-		return verdict{}, nil
-	}
-	i, ok := slices.BinarySearchFunc(s.known, x.id, func(k sight, id uint64) int { return cmp.Compare(k.id, id) })
-	if ok && s.known[i] == x {
-		return verdict{}, nil
-	}
-	return c.file(src, now, old), nil
+	return x
+}
+
+// remember notes a file that needs no copy, or has got it.
+func (s *seen) remember(x sight) error {
+	return spillError(s.now.Add(binary.BigEndian.AppendUint64(nil, x.id), appendInfo(nil, tree.Info{Kind: tree.File, Size: x.size, MTime: x.mtime})))
 }
 
 // save stores what this run saw, after its hour is sealed: a run that dies
 // between the two copies the same files once more, and loses none.
 func (s *seen) save(ownDir *tree.Dir) error {
+	if s.missed.Load() {
+		for _, x := range s.known {
+			if err := s.remember(x); err != nil {
+				return err
+			}
+		}
+	}
 	err := replaceDurable(ownDir, seenFile, func(f *os.File) error {
 		w := index.NewWriter(f, index.Header{})
 		last := ""

@@ -21,35 +21,44 @@ func (r *run) check(ctx context.Context, t *task, f *os.File, info *tree.Info) e
 	if !slices.ContainsFunc(t.orders, func(o order) bool { return o.op == opCheck }) {
 		return nil
 	}
-	var source [16]byte
-	hashed, rest := false, t.orders[:0]
+	source, err := r.hashOnce(ctx, t, f, info)
+	if err != nil {
+		return err
+	}
+	var rest []order
 	for _, o := range t.orders {
-		if o.op != opCheck {
+		if o.op == opCheck {
+			next, err := r.checkOne(ctx, t, o, f, *info, source)
+			if err != nil {
+				r.failed(t.only(o.dest), err)
+				continue
+			}
+			o = next
+		}
+		if o.op != 0 {
 			rest = append(rest, o)
-			continue
-		}
-		if r.unaffordable(&o, *info) {
-			if _, err := r.settleEqual(t, &o, f, *info, o.old.Hash, index.Racy); err != nil {
-				return err
-			}
-			continue
-		}
-		if !hashed {
-			var err error
-			if source, err = r.hashSource(ctx, f, info); err != nil {
-				return err
-			}
-			hashed = true
-		}
-		next, err := r.checkOne(ctx, t, o, f, *info, source)
-		if err != nil {
-			return err
-		}
-		if next.op != 0 {
-			rest = append(rest, next)
 		}
 	}
 	return r.readmit(t, rest)
+}
+
+// hashOnce reads the source if an order of the task really asks for its bytes;
+// nil: none does.
+func (r *run) hashOnce(ctx context.Context, t *task, f *os.File, info *tree.Info) (*[16]byte, error) {
+	asked := false
+	for i := range t.orders {
+		o := &t.orders[i]
+		if o.op == opCheck && !r.unaffordable(o, *info) {
+			asked = true
+		} else if o.op == opCheck {
+			o.put = true
+		}
+	}
+	if !asked {
+		return nil, nil
+	}
+	hash, err := r.hashSource(ctx, f, info)
+	return &hash, err
 }
 
 // unaffordable tells that an order asks for a comparison only because ctime or
@@ -62,8 +71,14 @@ func (r *run) unaffordable(o *order, info tree.Info) bool {
 }
 
 // checkOne compares one copy. op 0 in the result: settled.
-func (r *run) checkOne(ctx context.Context, t *task, o order, f *os.File, info tree.Info, source [16]byte) (order, error) {
+func (r *run) checkOne(ctx context.Context, t *task, o order, f *os.File, info tree.Info, hash *[16]byte) (order, error) {
 	d := r.dests[o.dest]
+	if o.put {
+		_, err := r.settleEqual(t, &o, f, info, o.old.Hash, index.Racy)
+		o.op = 0
+		return o, err
+	}
+	source := *hash
 	have, err := r.hashOfCopy(ctx, d, t.path, &o)
 	if err != nil {
 		return o, err
@@ -73,13 +88,19 @@ func (r *run) checkOne(ctx context.Context, t *task, o order, f *os.File, info t
 		_, err := r.settleEqual(t, &o, f, info, source, 0)
 		o.op = 0
 		return o, err
-	case o.owner == ours && o.old.Flags&(index.Racy|index.Unstable|index.NextToo|index.Partial) == 0 && r.unmoved(info, &o.old):
-		o.op = 0
-		r.settleFailed(o.dest, t.path, fileErr(CauseRot, "the source's bytes changed although its size and times did not: its drive may be failing. The good copy stays; save the file anew to accept what it holds now"))
-		return o, nil
+	case r.rotten(&o, info):
+		return o, errRotten
 	}
 	o.op = opReplace
 	return o, nil
+}
+
+// errRotten is the problem of a file whose source lost bytes.
+var errRotten = fileErr(CauseRot, "the source's bytes changed although its size and times did not: its drive may be failing. The good copy stays; save the file anew to accept what it holds now")
+
+// rotten tells that bytes which differ cannot be an edit of the source's.
+func (r *run) rotten(o *order, info tree.Info) bool {
+	return o.owner == ours && o.old.Flags&(index.Racy|index.Unstable|index.NextToo|index.Partial) == 0 && r.unmoved(info, &o.old)
 }
 
 // unmoved tells that no part of a source's stat changed since it was recorded.
@@ -163,6 +184,11 @@ func (r *run) settleEqual(t *task, o *order, f *os.File, info tree.Info, hash [1
 		e.How, e.Proved = index.Cache, r.started.Unix()
 	}
 	d.settle(&d.report.Unchanged, info.Size)
+	if d.seen != nil {
+		if err := d.seen.remember(sightOf(r.src.vol.StableIDs, info, t.path)); err != nil {
+			return e, err
+		}
+	}
 	return e, d.record(t.path, e)
 }
 

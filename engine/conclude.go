@@ -63,7 +63,7 @@ func (r *run) outcome(ctx context.Context, d *dest) {
 	if d.notes != nil {
 		d.noteFound()
 	}
-	if d.target != nil && d.lock != nil && !rep.Sealed {
+	if d.folders != nil && d.lock != nil && !rep.Sealed {
 		r.leaveUnsealed(d)
 	}
 }
@@ -110,7 +110,7 @@ func (r *run) leaveUnsealed(d *dest) {
 			st.Content = Superset
 		}
 		if !errors.Is(d.report.Err, ErrLost) && !d.merged {
-			d.keepIndex(&st)
+			d.keepIndex()
 		}
 	}
 	if err := d.writeState(st); err != nil {
@@ -121,8 +121,8 @@ func (r *run) leaveUnsealed(d *dest) {
 
 // keepIndex stores what the run put in place, so that the next one compares with
 // it in place of the contents. Failing at it costs only time.
-func (d *dest) keepIndex(st *State) {
-	idx, err := d.writeIndex(st)
+func (d *dest) keepIndex() {
+	idx, err := d.writeIndex(&State{}, false) // the counts in the state stay those of the last seal
 	if err == nil {
 		err = d.installIndex(idx)
 	}

@@ -40,11 +40,14 @@ func (r *run) copy(ctx context.Context, t *task, f *os.File, info tree.Info) (s 
 		if err != nil {
 			return s, readErr(err)
 		}
-		if r.steady(info, after) {
+		before := info
+		info = after
+		after.Size = s.info.Size // the bytes that were read: the size in a stat may lie
+		if r.steady(before, info) {
 			s.info = after
 			return s, nil
 		}
-		if info = after; try == readings {
+		if try == readings {
 			return s, r.unsteady(s, after)
 		}
 		s.discard()
@@ -68,8 +71,7 @@ func (r *run) unsteady(s *staged, last tree.Info) error {
 		file := s.files[i]
 		if file.o.now.Kind != tree.None {
 			file.discard()
-			file.d.settledN.Add(1)
-			r.trouble(file.d, s.t.path, err)
+			r.failedAt(s.t.only(file.o.dest), err)
 			continue
 		}
 		r.trouble(file.d, s.t.path, fmt.Errorf("%w; the last reading is kept and marked unstable", err))

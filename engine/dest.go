@@ -68,11 +68,16 @@ func (d *dest) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.notes[text] {
-		d.notes[text] = true
-		d.report.Notes = append(d.report.Notes, text)
+	if d.notes[text] || len(d.notes) == maxNotes {
+		return
 	}
+	d.notes[text] = true
+	d.report.Notes = append(d.report.Notes, text)
 }
+
+// maxNotes bounds what a report and a state carry: a damaged manifest may have a
+// million lines to tell of.
+const maxNotes = 20
 
 // trouble records a problem with one file.
 func (d *dest) trouble(path string, err error) {
@@ -188,7 +193,14 @@ func (d *dest) doBegin() (err error) {
 	if err := d.writeState(st); err != nil {
 		return fmt.Errorf("write the state of hour %s: %w", d.slot, err)
 	}
-	for _, ext := range []string{".xxh128", ".names"} {
+	if d.before.Content == Sealed {
+		d.sweepUnsealed() // of a run that died just after its seal
+	}
+	aside := []string{".xxh128", ".names"}
+	if d.before.Content == Sealed {
+		aside = append(aside, ".idx") // the guard compares with it until the next seal
+	}
+	for _, ext := range aside {
 		err := d.own.Rename(d.slot+ext, d.own, d.slot+".was"+ext)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("put the manifest of hour %s aside: %w", d.slot, err)

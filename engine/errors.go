@@ -23,13 +23,16 @@ func fileErr(cause, format string, args ...any) error {
 	return &fileError{cause, fmt.Errorf(format, args...)}
 }
 
+// errVanished: what was listed is gone, or has become something else.
+var errVanished = errors.New("it vanished after it was listed")
+
 // readErr classifies an error of reading the source.
 func readErr(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return fileErr(CausePermission, "no right to read it: %w", err)
-	case errors.Is(err, fs.ErrNotExist):
-		return &fileError{CauseChanged, fmt.Errorf("it vanished while it was being read: %w", err)}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, tree.ErrNotFile), errors.Is(err, tree.ErrNotFolder):
+		return &fileError{CauseChanged, fmt.Errorf("%w: %w", errVanished, err)}
 	}
 	return fileErr(CauseRead, "cannot be read: %w", err)
 }

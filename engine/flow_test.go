@@ -186,7 +186,7 @@ func TestFileThatVanishesIsNoTroubleForOthers(t *testing.T) {
 		return nil
 	}
 	w.m.Retries = -1
-	r := w.run(Partial)
+	r := w.run(Done)
 	if r.Copied.Files != 9 {
 		t.Errorf("copied %d, want 9", r.Copied.Files)
 	}

@@ -205,6 +205,9 @@ func (r *run) stageAnchor(ctx context.Context, t *task, f *os.File, info *tree.I
 		return nil, false, err
 	}
 	if source != hash {
+		if r.rotten(&t.orders[0], *info) {
+			return nil, false, errRotten
+		}
 		t.anchored = false
 		for i := range t.orders {
 			t.orders[i].needed()
@@ -216,7 +219,8 @@ func (r *run) stageAnchor(ctx context.Context, t *task, f *os.File, info *tree.I
 		o := &t.orders[i]
 		e, err := r.settleEqual(t, o, f, *info, hash, 0)
 		if err != nil {
-			return nil, false, err
+			r.failed(t.only(o.dest), err)
+			continue
 		}
 		s.files = append(s.files, stagedFile{d: r.dests[o.dest], o: o, entry: e})
 	}

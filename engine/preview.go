@@ -62,12 +62,12 @@ func (p *preview) open() (err error) {
 	if r.src, err = openSource(r.m.Source); err != nil {
 		return err
 	}
-	r.sources = newFolders(r.src.root, openFolders)
+	r.sources = newFolders(r.src.root, openFolders(1))
 	if p.d.target, err = p.target(dst.Target); err != nil {
 		return err
 	}
 	r.targets = []*target{p.d.target}
-	if err := p.d.load(r.m.Scratch, openFolders); err != nil {
+	if err := p.d.load(r.m.Scratch, openFolders(1)); err != nil {
 		return err
 	}
 	if r.m.Mode == ModeChanges {

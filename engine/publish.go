@@ -28,7 +28,10 @@ func (r *run) publishFile(ctx context.Context, d *dest, p part) error {
 		d.countCopy(o.now, p.s.info.Size)
 	}
 	e := p.s.entryOf()
-	e.How, e.Proved, e.Put, e.Seq = how, r.started.Unix(), r.started.Unix(), d.before.Seals+1
+	e.How, e.Proved = how, r.started.Unix()
+	if r.m.Mode == ModeChanges {
+		e.Put, e.Seq = r.started.Unix(), d.before.Seals+1
+	}
 	if p.file.name == "" && p.file.f == nil && p.s.info.Kind == tree.File {
 		e = p.file.entry // an anchor: its bytes were proved before
 	} else if p.s.info.Kind == tree.File {
@@ -37,9 +40,15 @@ func (r *run) publishFile(ctx context.Context, d *dest, p part) error {
 	members := r.linkMembers(ctx, d, p)
 	now, err := d.statOf(p.file, p.s.t.path)
 	if err != nil {
-		return writeErr(err)
+		d.fail(lostError(writeError(err))) // it was there a moment ago
+		return nil
 	}
 	e.Target = stamp(now)
+	if d.seen != nil {
+		if err := d.seen.remember(sightOf(r.src.vol.StableIDs, p.s.info, p.s.t.path)); err != nil {
+			return err
+		}
+	}
 	for _, path := range append(members, p.s.t.path) {
 		if err := d.record(path, e); err != nil {
 			return spillError(err)
@@ -144,8 +153,8 @@ func (r *run) placeIn(ctx context.Context, d *dest, in *tree.Dir, name, path, te
 // replaced.
 func (r *run) mine(ctx context.Context, d *dest, path string, o *order, now tree.Info) (bool, error) {
 	switch {
-	case o.now.Kind != now.Kind || o.now.Size != now.Size || !sameStamp(stamp(o.now), stamp(now), d.vol.StableIDs):
-		return false, nil // not what the scan saw
+	case !d.asSeen(o.now, now):
+		return false, nil
 	case o.owner == ours:
 		return true, nil
 	case o.owner == unclear && now.Kind == tree.File:
@@ -153,6 +162,16 @@ func (r *run) mine(ctx context.Context, d *dest, path string, o *order, now tree
 		return err == nil && knows(&o.old, hash), err
 	}
 	return false, nil
+}
+
+// asSeen tells that an entry is still what the scan saw. The ctime of a file with
+// several names moves when this run gives or takes one of them.
+func (d *dest) asSeen(then, now tree.Info) bool {
+	if then.Kind != now.Kind || then.Size != now.Size {
+		return false
+	}
+	ours := then.Nlink != now.Nlink && then.Ino == now.Ino && then.MTime == now.MTime
+	return ours || sameStamp(stamp(then), stamp(now), d.vol.StableIDs)
 }
 
 // makeFolders makes the folders above a file that no scan made: in mode

@@ -100,7 +100,7 @@ func (a *audit) replace(ctx context.Context, x expected, now tree.Info, good *os
 		err = a.dress(f, x, now)
 	}
 	if err == nil {
-		err = a.swapIn(ctx, f, x, temp)
+		err = a.swapIn(ctx, f, x, now, temp)
 	}
 	if err != nil {
 		d.stage.Remove(temp)
@@ -139,7 +139,7 @@ func (a *audit) dress(f *os.File, x expected, now tree.Info) error {
 }
 
 // swapIn makes the new file durable, reads it back and renames it.
-func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, temp string) error {
+func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, now tree.Info, temp string) error {
 	d := a.d
 	if err := d.syncer.Sync(ctx, []*os.File{f}, nil); err != nil {
 		return lostError(writeError(err))
@@ -161,6 +161,12 @@ func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, temp string)
 		return err
 	}
 	defer done()
+	if !sameStamp(stamp(now), x.entry.Target, d.vol.StableIDs) {
+		// somebody wrote there and set the time back: rot, or an edit in disguise
+		if err := d.putAside(in, name, x.path); err != nil {
+			return err
+		}
+	}
 	if err := d.stage.Rename(temp, in, name); err != nil {
 		return err
 	}

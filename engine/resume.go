@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/hourhand/hourhand/engine/index"
 	"github.com/hourhand/hourhand/engine/manifest"
 	"github.com/hourhand/hourhand/engine/tree"
@@ -21,6 +23,9 @@ func (d *dest) loadIndex(scratch string) error {
 		return nil
 	}
 	f, info, err := d.own.OpenFile(d.slot + ".idx")
+	if errors.Is(err, fs.ErrNotExist) {
+		f, info, err = d.own.OpenFile(d.slot + ".was.idx")
+	}
 	switch {
 	case err == nil:
 		if d.old, err = index.NewReader(f, info.Size, d.slot+".idx"); err != nil {
@@ -33,7 +38,12 @@ func (d *dest) loadIndex(scratch string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("open the idx of hour %s: %w", d.slot, err)
 	}
-	if d.old != nil && !d.interrupted() {
+	switch {
+	case d.taken:
+		d.closeOld()
+		d.old = nil // taken over: nothing here is ours until it is compared
+		return nil
+	case d.old != nil && !d.interrupted():
 		return nil
 	}
 	return d.completeIndex(scratch)
@@ -41,6 +51,9 @@ func (d *dest) loadIndex(scratch string) error {
 
 // interrupted tells whether intents of an unsealed run are there.
 func (d *dest) interrupted() bool {
+	if d.before.Content == Sealed {
+		return false // the run died after its seal: its intents are history
+	}
 	_, err := d.own.Stat(d.slot + ".next")
 	return err == nil
 }
@@ -57,32 +70,44 @@ func (d *dest) completeIndex(scratch string) error {
 			}
 		}
 	}
-	if err := d.addIntents(extra); err != nil {
-		return err
+	if d.interrupted() {
+		if err := d.addIntents(extra); err != nil {
+			return err
+		}
 	}
 	if extra.Len() == 0 {
 		return nil
 	}
+	f, r, err := scratchIndex(scratch, extra, d.old)
+	if err != nil {
+		return fmt.Errorf("complete the idx of hour %s: %w", d.slot, err)
+	}
+	d.closeOld()
+	d.oldFile, d.old = f, r
+	return nil
+}
+
+// scratchIndex writes an idx that lives as long as its file is open.
+func scratchIndex(scratch string, changes *index.Changes, old *index.Reader) (*os.File, *index.Reader, error) {
 	f, err := os.CreateTemp(scratch, "hourhand-idx-*")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	os.Remove(f.Name()) // on Windows it goes with the temp folder
-	err = mergeIndex(f, extra, d.old, func(*index.Entry) {})
+	err = mergeIndex(f, changes, old, false, func(*index.Entry) {})
 	size := int64(0)
 	if err == nil {
 		size, err = f.Seek(0, io.SeekEnd)
 	}
+	var r *index.Reader
 	if err == nil {
-		d.closeOld()
-		d.oldFile = f
-		d.old, err = index.NewReader(f, size, d.slot+".idx")
+		r, err = index.NewReader(f, size, "scratch idx")
 	}
 	if err != nil {
 		f.Close()
-		return fmt.Errorf("complete the idx of hour %s: %w", d.slot, err)
+		return nil, nil, err
 	}
-	return nil
+	return f, r, nil
 }
 
 // addManifest adds a manifest's files as partial entries. A damaged line is
@@ -130,6 +155,7 @@ func (d *dest) addIntents(to *index.Changes) error {
 		return err
 	}
 	var n int64
+	lines := map[uint64]bool{}
 	for line, err := range manifest.ReadIntents(f) {
 		n++
 		if err != nil {
@@ -139,7 +165,9 @@ func (d *dest) addIntents(to *index.Changes) error {
 		if line.Remove {
 			continue
 		}
-		ch, err := d.intended(to, line, n <= proven)
+		key := xxh3.HashString(line.Path)
+		ch, err := d.intended(to, line, n <= proven && !lines[key]) // of several, any may be there
+		lines[key] = true
 		if err == nil {
 			err = to.Add(ch)
 		}

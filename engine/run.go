@@ -64,10 +64,10 @@ type run struct {
 // visit. 16 GiB are about two minutes of a disk.
 const checkBudget = 16 << 30
 
-// openFolders is how many folders of each tree stay open between uses. With the
-// 26 trees of a fill they stay below the 4,096 descriptors that systems allow by
-// default.
-const openFolders = 96
+// openFolders is how many folders of each tree stay open between uses, so that
+// those of all copies together with two batches of files stay below the 4,096
+// descriptors that systems allow by default.
+func openFolders(copies int) int { return max(8, 1200/(copies+1)) }
 
 func newRun(m Mirror) *run {
 	if m.RunID == "" {
@@ -110,7 +110,7 @@ func (r *run) open(ctx context.Context) (err error) {
 	if r.src, err = openSource(r.m.Source); err != nil {
 		return err
 	}
-	r.sources = newFolders(r.src.root, openFolders)
+	r.sources = newFolders(r.src.root, openFolders(len(r.m.Dests)))
 	r.openTargets()
 	if len(r.dests) == 0 {
 		return nil
@@ -159,6 +159,10 @@ func (r *run) openTargets() {
 			}
 		}
 		if d.err() != nil {
+			continue
+		}
+		if d.Hour != OneShot && (d.Hour < 0 || d.Hour > 23) {
+			d.fail(fmt.Errorf("%w: hour %d; hours are 00 to 23", ErrUsage, d.Hour))
 			continue
 		}
 		t, seen := byDir[d.Target]
@@ -254,10 +258,7 @@ func mayMake(src *source, dir string) error {
 
 // openDest opens one copy and checks that it can fit.
 func (r *run) openDest(d *dest) error {
-	if d.Hour != OneShot && (d.Hour < 0 || d.Hour > 23) {
-		return fmt.Errorf("%w: hour %d; hours are 00 to 23", ErrUsage, d.Hour)
-	}
-	if err := d.load(r.m.Scratch, openFolders); err != nil {
+	if err := d.load(r.m.Scratch, openFolders(len(r.m.Dests))); err != nil {
 		return err
 	}
 	if d.vol.Durable != "" {

@@ -92,6 +92,8 @@ func (s *scanner) scan(ctx context.Context, places ...place) error {
 		wg.Go(func() { s.work(ctx) })
 	}
 	wg.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.err
 }
 
@@ -313,7 +315,7 @@ func (v *visit) openCopy(i int, d *dest) (*listing, error) {
 		}
 		return l, nil
 	}
-	if v.m.TrustIndex && d.old != nil && d.before.Content == Sealed {
+	if v.m.TrustIndex && v.only == "" && d.old != nil && d.before.Content == Sealed {
 		l.trusted = true
 		for _, e := range l.old {
 			l.names = append(l.names, e.Name)
@@ -342,7 +344,7 @@ func (v *visit) list(d *dest, l *listing) (err error) {
 		l.names = slices.DeleteFunc(l.names, func(n string) bool { return n != v.only })
 	}
 	if v.path == "" && d.Hour == OneShot {
-		l.names = slices.DeleteFunc(l.names, func(n string) bool { return n == own })
+		l.names = slices.DeleteFunc(l.names, systems) // a drive's root may be the copy
 	}
 	slices.Sort(l.names)
 	if l.folded != nil {

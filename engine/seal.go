@@ -110,7 +110,7 @@ func (r *run) proofs(d *dest, st *State) error {
 			return err
 		}
 	}
-	idx, err := d.writeIndex(st)
+	idx, err := d.writeIndex(st, true)
 	if err != nil {
 		return fmt.Errorf("write the idx of hour %s: %w", d.slot, writeError(err))
 	}
@@ -144,13 +144,13 @@ type indexFile struct {
 func (x *indexFile) close() { x.f.Close() }
 
 // writeIndex writes HH.idx~: the old idx with the run's changes, and counts what
-// it holds into the state.
-func (d *dest) writeIndex(st *State) (*indexFile, error) {
+// it holds into the state. whole: see mergeIndex.
+func (d *dest) writeIndex(st *State, whole bool) (*indexFile, error) {
 	st.Files, st.Verified, st.Oldest = Count{}, Verified{}, time.Time{}
 	d.merged = true
 	h := xxh3.New()
 	err := stageDurable(d.own, d.slot+".idx", func(f *os.File) error {
-		return mergeIndex(io.MultiWriter(f, h), d.changes, d.old, st.tally)
+		return mergeIndex(io.MultiWriter(f, h), d.changes, d.old, whole, st.tally)
 	})
 	if err != nil {
 		return nil, err
@@ -170,13 +170,21 @@ func (d *dest) writeIndex(st *State) (*indexFile, error) {
 }
 
 // mergeIndex writes an idx of the changes merged with old (nil: nothing), and
-// shows each of its entries to each on the way.
-func mergeIndex(to io.Writer, changes *index.Changes, old *index.Reader, each func(*index.Entry)) error {
+// shows each of its entries to each. whole: every folder has its own entry, so
+// what lies in one that has none is not there.
+func mergeIndex(to io.Writer, changes *index.Changes, old *index.Reader, whole bool, each func(*index.Entry)) error {
 	buf := bufio.NewWriterSize(to, chunkSize)
 	w := index.NewWriter(buf, index.Header{})
+	folders := map[uint64]bool{xxh3.HashString(""): true}
 	for l, err := range changes.Merge(old) {
 		if err != nil {
 			return err
+		}
+		if !folders[xxh3.HashString(l.Dir)] && whole {
+			continue // an interrupted run announced it, and its folder is gone
+		}
+		if l.Kind == tree.Folder {
+			folders[xxh3.HashString(l.Path())] = true
 		}
 		each(&l.Entry)
 		if err := w.Add(l.Dir, l.Entry); err != nil {
@@ -310,7 +318,7 @@ func listFiles(idx *index.Reader, main, names io.Writer) (sum manifest.Hash, odd
 // sweepUnsealed removes what only an unsealed hour needs. It need not be
 // durable: the state no longer asks for it.
 func (d *dest) sweepUnsealed() {
-	for _, ext := range []string{".next", ".was.xxh128", ".was.names"} {
+	for _, ext := range []string{".next", ".was.xxh128", ".was.names", ".was.idx"} {
 		if err := d.own.Remove(d.slot + ext); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			d.note("%s%s could not be removed: %v", d.slot, ext, err)
 		}

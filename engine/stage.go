@@ -108,6 +108,11 @@ func (r *run) failed(t *task, err error) {
 		r.retryMu.Unlock()
 		return
 	}
+	r.failedAt(t, err)
+}
+
+// failedAt settles every name of a task as a problem.
+func (r *run) failedAt(t *task, err error) {
 	for _, o := range t.orders {
 		r.settleFailed(o.dest, t.path, err)
 	}
@@ -118,10 +123,47 @@ func (r *run) failed(t *task, err error) {
 	}
 }
 
+// settleFailed settles one name at one destination. That a file vanished after
+// it was listed is no problem: the next run sees it gone.
 func (r *run) settleFailed(dest int, path string, err error) {
 	d := r.dests[dest]
 	d.settledN.Add(1)
-	r.trouble(d, path, err)
+	if !errors.Is(err, errVanished) {
+		r.trouble(d, path, err)
+	}
+	if d.seen != nil {
+		d.seen.missed.Store(true)
+	}
+	if err := r.pin(d, path); err != nil {
+		r.trouble(d, path, writeErr(err))
+	}
+}
+
+// pin makes the idx say what really lies at a path that this run wanted to write
+// and could not: an interrupted run may have put it there, or somebody removed it.
+func (r *run) pin(d *dest, path string) error {
+	dir, name := split(path)
+	in, done, err := d.folders.get(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.drop(path)
+	}
+	if err != nil {
+		return err
+	}
+	defer done()
+	now, err := in.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.drop(path)
+	}
+	old := d.oldEntry(path)
+	if err != nil || now.Kind != tree.File || old.Flags&(index.NextToo|index.Partial) == 0 {
+		return err
+	}
+	hash, err := r.hashTarget(context.Background(), d, path)
+	if err != nil {
+		return err
+	}
+	return d.record(path, index.Entry{Kind: tree.File, Flags: index.Racy, How: index.Cache, Size: now.Size, Hash: hash, Target: stamp(now), Proved: r.started.Unix()})
 }
 
 // stage makes a task's temp files. nil without an error: nothing is left to do.
@@ -194,25 +236,30 @@ func (r *run) stageLink(t *task) (s *staged, err error) {
 	for i := range t.orders {
 		o := &t.orders[i]
 		d := r.dests[o.dest]
-		if !d.caps.Links {
-			r.settleFailed(o.dest, t.path, fileErr(CauseName, "the target's file system holds no links"))
+		file := stagedFile{d: d, o: o, name: r.tempName()}
+		if err := r.makeLink(file, t, to, pointsToFolder(in, name)); err != nil {
+			file.discard()
+			r.failed(t.only(o.dest), err)
 			continue
 		}
-		file := stagedFile{d: d, o: o, name: r.tempName()}
-		if err := r.m.step("symlink", t.path); err != nil {
-			return s, writeErr(err)
-		}
-		if err := d.stage.Symlink(to, file.name, pointsToFolder(in, name)); err != nil {
-			return s, writeErr(err)
-		}
 		s.files = append(s.files, file)
-		lost, err := d.stage.SetLink(file.name, t.src)
-		if err != nil {
-			return s, writeErr(err)
-		}
-		d.lose(lost)
 	}
 	return s, nil
+}
+
+func (r *run) makeLink(file stagedFile, t *task, to string, folder bool) error {
+	if !file.d.caps.Links {
+		return fileErr(CauseName, "the target's file system holds no links")
+	}
+	if err := r.m.step("symlink", t.path); err != nil {
+		return writeErr(err)
+	}
+	if err := file.d.stage.Symlink(to, file.name, folder); err != nil {
+		return writeErr(err)
+	}
+	lost, err := file.d.stage.SetLink(file.name, t.src)
+	file.d.lose(lost)
+	return writeErr(err)
 }
 
 // pointsToFolder tells whether a link leads to a folder: Windows makes two kinds.

@@ -101,8 +101,7 @@ func ReadTarget(dir string) (Target, error) {
 	return Target{ID: k.ID, JobID: k.JobID, Job: k.Job, Source: k.Source, Machine: k.Machine, Volume: k.Volume}, nil
 }
 
-// newestSealed finds the hour that the mass-change guard compares with. ok
-// false: nothing is sealed yet.
+// newestSealed finds the hour that was sealed last. ok false: none is.
 func (t *target) newestSealed() (newest State, ok bool) {
 	for _, hour := range slots() {
 		st, err := readState(t.own, hour)

@@ -48,6 +48,7 @@ type target struct {
 	lock   *flock.Flock
 	syncer *tree.Syncer
 	brake  *brake
+	taken  bool         // the run takes it over from somebody else
 	room   atomic.Int64 // bytes free at the last look, less what was staged since
 }
 
@@ -205,12 +206,18 @@ func (t *target) stranger() (string, error) {
 		return "", fmt.Errorf("list %s: %w", t.dir, err)
 	}
 	for _, n := range names {
-		low := strings.ToLower(n)
-		if !systemNames[low] && !strings.HasPrefix(low, ".trash-") {
+		if !systems(n) {
 			return n, nil
 		}
 	}
 	return "", nil
+}
+
+// systems tells the names that belong to the system or to us at a target's top:
+// they are no part of the copy.
+func systems(name string) bool {
+	low := strings.ToLower(name)
+	return systemNames[low] || strings.HasPrefix(low, ".trash-")
 }
 
 // take makes .hourhand and locks the target. Only then may anything be changed.
@@ -222,6 +229,9 @@ func (t *target) take() (err error) {
 		if t.own, err = t.root.Sub(own); err != nil {
 			return err
 		}
+	}
+	if info, err := t.own.Stat("lock"); err == nil && info.Kind != tree.File {
+		return fmt.Errorf("%w: %s is a %s where our lock file belongs; remove it", ErrForeign, filepath.Join(t.dir, own, "lock"), kindName(info.Kind))
 	}
 	l := flock.New(filepath.Join(t.dir, own, "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	got, err := l.TryLock()
@@ -272,7 +282,7 @@ func (t *target) sweep() error {
 // sign writes the mark if it is new or says something else.
 func (t *target) sign(m *Mirror, source, sourceVolume string) error {
 	k := t.mark
-	if !t.marked || (m.Adopt && k.foreign(m, source) != "") {
+	if t.taken = t.marked && m.Adopt && k.foreign(m, source) != ""; !t.marked || t.taken {
 		k = mark{ID: newID(), Made: time.Now().UTC()}
 	}
 	k.Note, k.Source, k.SourceVolume, k.Volume = markNote, source, sourceVolume, t.vol.ID

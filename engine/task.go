@@ -33,6 +33,7 @@ type order struct {
 	owner owner
 	now   tree.Info   // what the scan saw at the target; Kind None: nothing
 	old   index.Entry // what idx says; Kind None: nothing
+	put   bool        // a comparison that is put off to the next visit
 }
 
 // task is one file or link on its way to one or several destinations.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,8 +37,26 @@ func Verify(ctx context.Context, h Hour, notify func(Progress)) (Audit, error) {
 	if err == nil {
 		err = a.save()
 	}
+	a.overtaken()
 	a.out.Ended = time.Now()
 	return a.out, err
+}
+
+// overtaken takes back what a run that worked meanwhile made untrue: without the
+// lock, a verification sees a copy in the making.
+func (a *audit) overtaken() {
+	if a.locked {
+		return
+	}
+	now, err := readState(a.d.own, a.d.Hour)
+	was := a.d.before
+	if err == nil && now.Content == was.Content && now.RunID == was.RunID && now.LastRun.ID == was.LastRun.ID {
+		return
+	}
+	a.out.Interrupted = true
+	a.out.Rot, a.out.Edited, a.out.Missing, a.out.Extra = 0, 0, 0, 0
+	a.out.Found = slices.DeleteFunc(a.out.Found, func(f Found) bool { return f.Finding != FindingUnreadable && f.Finding != FindingHealed })
+	a.out.FoundCount = int64(len(a.out.Found))
 }
 
 // audit is one verification at work.
@@ -78,7 +97,7 @@ func (a *audit) open() (err error) {
 	if err != nil && a.h.Repair {
 		return err // without it, a copy that is in use or read-only can still be read
 	}
-	if err = a.d.load("", openFolders); err != nil {
+	if err = a.d.load("", openFolders(1)); err != nil {
 		return err
 	}
 	a.out.Content = a.d.before.Content
@@ -91,7 +110,7 @@ func (a *audit) open() (err error) {
 	a.meter.ready.Store(&[]*dest{a.d})
 	if a.h.Repair && a.h.Source != "" {
 		if a.src, err = openSource(a.h.Source); err == nil {
-			a.from = newFolders(a.src.root, openFolders)
+			a.from = newFolders(a.src.root, openFolders(1))
 		}
 	}
 	return nil
@@ -251,7 +270,7 @@ func (a *audit) compare(ctx context.Context, x expected, now tree.Info, have [16
 		a.report(x.path, FindingInterrupted, "neither what it was nor what it was becoming: the run that was cut short left it, or somebody edited it")
 	case x.entry.Kind == tree.File && x.entry.Flags&index.Partial == 0 && (now.Size != x.entry.Size || now.MTime != x.entry.Target.MTime):
 		a.report(x.path, FindingEdited, "changed "+moment(now.MTime))
-	case a.h.Repair && a.heal(ctx, x, now):
+	case a.h.Repair && x.entry.Kind == tree.File && x.entry.Flags&index.Partial == 0 && a.heal(ctx, x, now):
 		a.report(x.path, FindingHealed, "")
 	default:
 		a.report(x.path, FindingRot, "its bytes changed although its size and time did not")
@@ -373,7 +392,7 @@ func (a *audit) save() error {
 		return nil
 	}
 	st := d.before
-	idx, err := d.writeIndex(&st)
+	idx, err := d.writeIndex(&st, false)
 	if err != nil {
 		return fmt.Errorf("note the verification of hour %s: %w", d.slot, writeError(err))
 	}

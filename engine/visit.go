@@ -97,7 +97,6 @@ func (v *visit) sourceFolder(path, name string, info tree.Info) error {
 func (v *visit) swapFor(i int, path, name string, now tree.Info) error {
 	d := v.dests[i]
 	if v.only != "" {
-		d.settledN.Add(1)
 		v.sink.trouble(d, path, fileErr(CauseWrite, "a %s is in the way at the target and could not be moved", kindName(now.Kind)))
 		return nil
 	}
@@ -149,9 +148,7 @@ func (v *visit) sourceFile(path, name string, info tree.Info) error {
 // an order even where nothing is to be done, since their names are judged together.
 func (v *visit) orderFor(i int, t *task, name string) error {
 	d := v.dests[i]
-	if v.only == "" {
-		d.seenN.Add(1)
-	}
+	d.seenN.Add(1)
 	now, ok, err := v.copyInfo(i, name)
 	if err != nil || !ok {
 		d.settledN.Add(1) // its problem was reported
@@ -165,6 +162,7 @@ func (v *visit) orderFor(i int, t *task, name string) error {
 		}
 	}
 	if verdict.swap {
+		d.settledN.Add(1) // it is seen and settled once more when the way is free
 		return v.swapFor(i, t.path, name, now)
 	}
 	if verdict.adopt {
@@ -368,13 +366,9 @@ func (v *visit) noFolder(l *listing, name string) bool {
 }
 
 // expected tells that an entry of the idx which the copy lacks is going to be
-// there, or may be in the source without being seen by this run.
+// recorded by whoever works on it.
 func (v *visit) expected(e index.Entry) bool {
-	if v.m.Mode == ModeChanges {
-		return false // what goes into the hour is recorded when it is there
-	}
-	isOut, _ := v.rules.Out(join(v.path, e.Name), e.Kind == tree.Folder)
-	return contains(v.wants, e.Name) || contains(v.keeps, e.Name) && !isOut
+	return v.m.Mode == ModeMirror && contains(v.wants, e.Name)
 }
 
 func contains(sorted []string, name string) bool {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -100,7 +101,7 @@ func (r *run) passing(next func() (*task, bool, error)) func() (*task, bool, err
 			if err != nil || !ok {
 				return nil, false, err
 			}
-			t.orders = slices.DeleteFunc(t.orders, func(o order) bool { return r.dests[o.dest].brake.holdReplacement })
+			t.orders = slices.DeleteFunc(t.orders, func(o order) bool { return o.op == opReplace && r.dests[o.dest].brake.holdReplacement })
 			if len(t.orders) > 0 {
 				return t, true, nil
 			}
@@ -199,7 +200,7 @@ func (r *run) clear(ctx context.Context, d *dest) error {
 
 // stillThere checks that both sides are the folders and drives of the start.
 func (r *run) stillThere(d *dest) error {
-	if err := d.still(); err != nil {
+	if err := errors.Join(d.still(), d.stillCopy()); err != nil {
 		return err
 	}
 	now, err := openSource(r.m.Source)
@@ -209,6 +210,24 @@ func (r *run) stillThere(d *dest) error {
 	defer now.close()
 	if now.info.Dev != r.src.info.Dev || now.info.Ino != r.src.info.Ino {
 		return errors.Join(ErrNoSource, errors.New(r.src.path+" is no longer the folder or drive that the run began with"))
+	}
+	return nil
+}
+
+// stillCopy checks that the hour's folder is the one that was opened.
+func (d *dest) stillCopy() error {
+	if d.Hour == OneShot || d.folders.root == nil {
+		return nil
+	}
+	at, err := d.root.Sub(d.slot)
+	if err != nil {
+		return fmt.Errorf("%w: the folder of hour %s: %w", ErrLost, d.slot, err)
+	}
+	defer at.Close()
+	a, errA := at.Info()
+	b, errB := d.folders.root.Info()
+	if errA != nil || errB != nil || a.Dev != b.Dev || a.Ino != b.Ino {
+		return fmt.Errorf("%w: the folder of hour %s was replaced while the run worked; nothing is sealed", ErrLost, d.slot)
 	}
 	return nil
 }
@@ -267,26 +286,23 @@ func (r *run) setFolder(d *dest, path string) error {
 	if err := r.m.step("folder", path); err != nil {
 		return err
 	}
-	src, done, err := r.sources.get(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrNotFolder) {
-		return nil // it is being removed, or is only the copy's
-	}
-	if err != nil {
-		return readErr(err)
-	}
-	defer done()
-	info, err := src.Info()
-	if err != nil {
-		return readErr(err)
-	}
 	in, release, err := d.folders.get(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrNotFolder) {
+		return nil // removed, or replaced, since it was touched
 	}
 	if err != nil {
 		return err
 	}
 	defer release()
+	src, done, err := r.sources.get(path)
+	if err != nil {
+		return errors.Join(d.recordFolder(path, in, tree.Info{}), sourceGone(err))
+	}
+	defer done()
+	info, err := src.Info()
+	if err != nil {
+		return errors.Join(d.recordFolder(path, in, tree.Info{}), readErr(err))
+	}
 	set := info
 	if path == "" {
 		set.Attr = 0 // a drive's root is hidden and system on Windows; the hour's folder must be seen
@@ -296,9 +312,22 @@ func (r *run) setFolder(d *dest, path string) error {
 		return err
 	}
 	d.lose(lost)
+	return d.recordFolder(path, in, info)
+}
+
+// recordFolder puts a folder of the copy into the idx.
+func (d *dest) recordFolder(path string, in *tree.Dir, src tree.Info) error {
 	now, err := in.Info()
 	if err != nil || path == "" {
 		return err
 	}
-	return d.record(path, index.Entry{Kind: tree.Folder, Source: stamp(info), Target: stamp(now)})
+	return d.record(path, index.Entry{Kind: tree.Folder, Source: stamp(src), Target: stamp(now)})
+}
+
+// sourceGone is no error for a folder that is being removed, or is only the copy's.
+func sourceGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrNotFolder) {
+		return nil
+	}
+	return readErr(err)
 }

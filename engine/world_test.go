@@ -254,6 +254,6 @@ func (w *world) rewriteIndex(path string, e index.Entry) {
 	e.Name = base
 	w.must(ch.Add(index.Change{Located: index.Located{Dir: dir, Entry: e}}))
 	var b bytes.Buffer
-	w.must(mergeIndex(&b, ch, r, func(*index.Entry) {}))
+	w.must(mergeIndex(&b, ch, r, false, func(*index.Entry) {}))
 	w.must(os.WriteFile(name, b.Bytes(), 0o600))
 }
