@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hourhand/hourhand/engine"
 	"github.com/hourhand/hourhand/store"
@@ -53,12 +54,33 @@ func (a *Agent) concludeAudit(ctx context.Context, j store.Job, run store.Run, a
 	if states, err := a.engine.hours(j.Target); err == nil {
 		field = fieldOf(states[run.Hour], field)
 	}
+	healed := run.Outcome == store.Done && a.isMismatch(field.LastRun)
 	err = a.finish(run, problems, &field)
-	if err == nil && run.Cause != CauseMismatch {
+	if err == nil && run.Cause != CauseMismatch && !healed {
 		err = a.config.Store.SetHour(j.ID, run.Hour, field)
 		a.refresh(j.ID)
 	}
 	return err
+}
+
+// isMismatch tells a run that found bytes gone bad.
+func (a *Agent) isMismatch(id string) bool {
+	last, err := a.config.Store.Run(id)
+	return err == nil && last.Trigger == triggerVerify && last.Cause == CauseMismatch
+}
+
+// damage says what a verification found, without what it did not find.
+func damage(audit engine.Audit) string {
+	var all []string
+	for _, one := range []struct {
+		n    int64
+		what string
+	}{{audit.Rot, "damaged"}, {audit.Missing, "missing"}, {audit.Unreadable, "unreadable"}} {
+		if one.n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", one.n, one.what))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // translateAudit turns what a verification found into its record.
@@ -71,7 +93,7 @@ func translateAudit(run store.Run, audit engine.Audit, err error) (store.Run, []
 		run.Outcome, run.Cause, run.Reason = store.Failed, causeOf(err), err.Error()
 	case bad > 0:
 		run.Outcome, run.Cause = store.Failed, CauseMismatch
-		run.Reason = fmt.Sprintf("hour %02d: of its files, %d have rotten, %d are missing, %d cannot be read", run.Hour, audit.Rot, audit.Missing, audit.Unreadable)
+		run.Reason = fmt.Sprintf("hour %02d: files found %s; verify --repair heals what is damaged", run.Hour, damage(audit))
 	case odd > 0:
 		run.Outcome, run.Cause = store.Partial, CauseEdited
 		run.Reason = fmt.Sprintf("hour %02d: %d files were edited since they were copied, %d are not ours", run.Hour, audit.Edited, audit.Extra)

@@ -37,19 +37,22 @@ func (a *Agent) Fill(job string, hours []int) (string, error) {
 // it found is recorded as a run with trigger "verify". ErrBusy while a
 // verification of this job is at work or waiting, ErrPaused during a pause.
 func (a *Agent) Verify(job string, hours []int, repair bool) (string, error) {
+	j, err := a.config.Store.Job(job)
+	if err != nil {
+		return "", err
+	}
+	h, err := a.readHistory(j.ID)
+	if err != nil {
+		return "", err
+	}
 	if hours == nil {
-		j, err := a.config.Store.Job(job)
-		if err != nil {
-			return "", err
-		}
-		h, err := a.readHistory(j.ID)
-		if err != nil {
-			return "", err
-		}
 		if h.newestHour < 0 {
-			return "", fmt.Errorf("job %q has no sealed hour to verify yet", j.Name)
+			return "", &FieldError{Field: "hour", Text: fmt.Sprintf("job %q has no sealed hour to verify yet", j.Name)}
 		}
 		hours = []int{h.newestHour}
+	}
+	if err := errors.Join(validHours(hours), written(h.board, hours)); err != nil {
+		return "", err
 	}
 	return a.want(job, &request{trigger: triggerVerify, hours: hours, repair: repair})
 }
@@ -90,6 +93,16 @@ func (a *Agent) isStopped() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.stopped
+}
+
+// written refuses hours that hold no copy: there is nothing to read back.
+func written(board store.Board, hours []int) error {
+	for _, h := range hours {
+		if h >= 0 && h < len(board) && board[h].Content == "" {
+			return &FieldError{Field: "hour", Text: fmt.Sprintf("hour %02d holds no copy yet", h)}
+		}
+	}
+	return nil
 }
 
 func validHours(hours []int) error {

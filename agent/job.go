@@ -45,6 +45,7 @@ func (a *Agent) readHistory(id string) (history, error) {
 	}
 	h := history{board: board, newestHour: -1}
 	began := false
+	healthy := map[int]bool{} // hours of which a verification found nothing bad since
 	for i, hour := range board {
 		if hour.Content == string(engine.Sealed) && hour.To.After(h.newest) {
 			h.newest, h.newestHour = hour.To, i
@@ -55,14 +56,15 @@ func (a *Agent) readHistory(id string) (history, error) {
 		case err != nil:
 			return history{}, err
 		case r.Outcome == store.Skipped || r.Outcome == store.Missed:
-			if !began {
+			if !began && !r.Due.IsZero() {
 				h.missed++
 			}
 			continue
 		case r.Outcome == store.Running:
 			began = true
 			continue
-		case r.Trigger == triggerVerify && r.Cause != CauseMismatch:
+		case r.Trigger == triggerVerify && (r.Cause != CauseMismatch || healthy[r.Hour]):
+			healthy[r.Hour] = healthy[r.Hour] || r.Outcome == store.Done
 			continue // only bytes gone bad say more of a job than its last copy does
 		}
 		return h, h.setLast(r)
