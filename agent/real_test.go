@@ -112,6 +112,23 @@ func TestJobForReal(t *testing.T) {
 	if verified.Outcome != store.Done || verified.Hour != 14 || verified.Unchanged.Files != 30 {
 		t.Errorf("verified: %+v", verified)
 	}
+	rotten := filepath.Join(target, "14", "file 080")
+	info, err := os.Stat(rotten)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(rotten, []byte("CONTENT 80"), 0o600), os.Chtimes(rotten, info.ModTime(), info.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+	if got := ended(a.Verify(j.ID, []int{14}, false)); got.Cause != CauseMismatch || a.Status().Jobs[0].State != Failed {
+		t.Errorf("rot: %+v, state %q", got, a.Status().Jobs[0].State)
+	}
+	if got := ended(a.Verify(j.ID, []int{14}, true)); got.Outcome != store.Done || a.Status().Jobs[0].State != Idle || a.Status().Jobs[0].Board[14].Outcome != store.Done {
+		t.Errorf("healed: %+v, state %q, board %+v", got, a.Status().Jobs[0].State, a.Status().Jobs[0].Board[14])
+	}
+	if id, err := a.Verify(j.ID, []int{7}, false); len(FieldErrors(err)) != 1 {
+		t.Errorf("verification of an hour without a copy: %q, %v", id, err)
+	}
 	if err := os.WriteFile(filepath.Join(target, "14", "file 090"), []byte("edited!"), 0o600); err != nil {
 		t.Fatal(err)
 	}
