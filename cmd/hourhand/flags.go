@@ -2,10 +2,8 @@ package main
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +51,9 @@ func (c *copyFlags) bind(f *pflag.FlagSet) {
 
 // put writes the flags that were given into a job; the others leave it as it is.
 func (c *copyFlags) put(f *pflag.FlagSet, in io.Reader, j *store.Job) error {
+	if c.workers < 0 {
+		return usagef("--workers: %d is below 0", c.workers)
+	}
 	plain := map[string]func(){
 		"verify":              func() { j.Verify = c.verify },
 		"checksum":            func() { j.Checksum = c.checksum },
@@ -92,11 +93,16 @@ func (c *copyFlags) put(f *pflag.FlagSet, in io.Reader, j *store.Job) error {
 
 // patterns are those of --exclude, then those of the files, in the order given.
 func (c *copyFlags) patterns(in io.Reader) ([]string, error) {
-	all := slices.Clone(c.excludes)
+	var all []string
+	for _, p := range c.excludes {
+		if p != "" { // --exclude '' alone clears the list
+			all = append(all, p)
+		}
+	}
 	for _, name := range c.excludesFrom {
 		lines, err := readPatterns(name, in)
 		if err != nil {
-			return nil, fmt.Errorf("read exclude patterns: %w", err)
+			return nil, usagef("--exclude-from: %v", err)
 		}
 		all = append(all, lines...)
 	}

@@ -100,3 +100,10 @@ func TestHoursAsPeopleWriteThem(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEmptyExcludeClearsTheList(t *testing.T) {
+	c := &copyFlags{excludes: []string{""}}
+	if got, err := c.patterns(nil); err != nil || len(got) != 0 {
+		t.Errorf("got %q, %v, want none", got, err)
+	}
+}

@@ -106,6 +106,11 @@ func (a *app) jobsEditCommand() *cobra.Command {
 	c.Flags().BoolVar(&disabled, "disabled", false, "no scheduled runs (--disabled=false: again)")
 	jsonFlag(c, &asJSON)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		changes := false
+		c.Flags().Visit(func(f *pflag.Flag) { changes = changes || f.Name != "data" && f.Name != "json" })
+		if !changes {
+			return usagef("nothing to change: name what is to change, such as --schedule")
+		}
 		return a.withBackend(c.Context(), func(b backend) error {
 			job, err := b.Job(args[0])
 			if err != nil {
@@ -266,7 +271,7 @@ func (a *app) readJobs(name string) ([]store.Job, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return nil, usagef("%v", err)
 		}
 		defer f.Close()
 		in = f

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -151,7 +150,7 @@ func openLog(name string) (*slog.Logger, func() error, error) {
 	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open the log: %w", err)
+		return nil, nil, usagef("--log: %v", err)
 	}
 	return slog.New(slog.NewJSONHandler(f, nil)), f.Close, nil
 }
