@@ -110,6 +110,7 @@ func (a *app) begin(ctx context.Context, job string, f runFlags, start func(back
 			err := a.follow(ctx, b, run, f.json)
 			if errors.Is(err, context.Canceled) && !ours {
 				a.warnf("hourhand: the agent goes on with it; hourhand cancel %s stops it", shellQuote(job))
+				return ended(codeCancelled)
 			}
 			return err
 		}
@@ -161,6 +162,7 @@ func (a *app) askToPass(ctx context.Context, plan string) error {
 		return ctx.Err()
 	case line := <-typed:
 		if !strings.EqualFold(line, "y") {
+			a.printf("not approved; nothing changed")
 			return &exitError{codeHeld}
 		}
 		return nil
