@@ -40,6 +40,7 @@ type report struct {
 	Problems     []problem       `json:"problems"`
 	ProblemCount int64           `json:"problem_count"`
 	Notes        []string        `json:"notes,omitempty"`
+	Plan         *plan           `json:"plan,omitempty"` // what a held run waits to do
 	Seconds      float64         `json:"seconds"`
 
 	code  code
@@ -62,6 +63,14 @@ func problemOf(path, text, cause string) problem {
 	return p
 }
 
+// plan is the list of a held run: its id, counts, and a screenful of its items.
+type plan engine.Plan
+
+func planOf(p engine.Plan) *plan {
+	p.Sample = p.Sample[:min(len(p.Sample), shownProblems)]
+	return (*plan)(&p)
+}
+
 // reportOf translates the engine's report.
 func reportOf(r engine.Report) report {
 	out := report{
@@ -73,6 +82,9 @@ func reportOf(r engine.Report) report {
 	}
 	for _, p := range r.Problems {
 		out.Problems = append(out.Problems, problemOf(p.Path, p.Error, p.Cause))
+	}
+	if r.Plan != nil && r.Outcome == engine.Held {
+		out.Plan = planOf(*r.Plan)
 	}
 	out.code, out.begun = out.codeByOutcome(), r.Err == nil || r.Changed
 	if r.Err != nil {
@@ -96,6 +108,10 @@ func reportOfRun(r store.Run, problems []store.Problem) report {
 	}
 	for _, p := range problems {
 		out.Problems = append(out.Problems, problemOf(p.Path, p.Error, p.Cause))
+	}
+	var p engine.Plan
+	if r.Outcome == store.Held && json.Unmarshal(r.Plan, &p) == nil { // no list: another drive than before
+		out.Plan = planOf(p)
 	}
 	out.code, out.begun = out.codeByOutcome(), r.Changed || r.Sealed || r.Unchanged.Files > 0 || r.Outcome == store.Done
 	if c, ok := causes[r.Cause]; ok {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hourhand/hourhand/agent"
 	"github.com/hourhand/hourhand/engine"
 	"github.com/hourhand/hourhand/store"
 )
@@ -87,6 +88,9 @@ func (a *app) approveCommand() *cobra.Command {
 	f.bind(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.begin(c.Context(), args[0], f, func(b backend) (string, error) {
+			if f.json && plan == "" && !yes {
+				return "", a.printWaiting(b, args[0])
+			}
 			id, err := a.choosePlan(c.Context(), b, args[0], plan, yes)
 			if err != nil {
 				return "", err
@@ -139,6 +143,29 @@ func (a *app) choosePlan(ctx context.Context, b backend, job, plan string, yes b
 		a.printPlan(*s.Plan)
 	}
 	return id, a.askToPass(ctx, id)
+}
+
+// printWaiting prints the list that waits for approval as JSON, and asks nobody.
+func (a *app) printWaiting(b backend, job string) error {
+	s, err := jobStatus(b, job)
+	if err != nil {
+		return err
+	}
+	if s.Last == nil || s.Last.Outcome != store.Held {
+		return agent.ErrNotHeld
+	}
+	held := struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+		Plan   *plan  `json:"plan,omitempty"`
+	}{Type: "held", Reason: s.Last.Reason}
+	if s.Plan != nil {
+		held.Plan = planOf(*s.Plan)
+	}
+	if err := printJSON(a.out, held); err != nil {
+		return err
+	}
+	return ended(codeHeld)
 }
 
 // askToPass asks a person on a terminal.
