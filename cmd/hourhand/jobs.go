@@ -214,24 +214,34 @@ func printIndented(w io.Writer, v any) error {
 }
 
 func (a *app) jobsRemoveCommand() *cobra.Command {
-	return &cobra.Command{
+	var yes bool
+	c := &cobra.Command{
 		Use:   "remove JOB",
-		Short: "forget a job; its folders stay as they are",
+		Short: "forget a job and its history, and cancel its run; its folders stay as they are",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.withBackend(c.Context(), func(b backend) error {
-				j, err := b.Job(args[0])
-				if err != nil {
-					return err
-				}
-				if err := b.RemoveJob(j.ID); err != nil {
-					return err
-				}
-				a.printf("removed: %s; its copies stay in %s", j.Name, clean(j.Target))
-				return nil
-			})
-		},
 	}
+	c.Flags().BoolVar(&yes, "yes", false, "remove it without asking")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.withBackend(c.Context(), func(b backend) error {
+			j, err := b.Job(args[0])
+			if err != nil {
+				return err
+			}
+			if !yes && isTerminal(a.in) {
+				a.printf("this cancels a run at work and deletes the job %s with its history; its copies stay in %s", clean(j.Name), clean(j.Target))
+				fmt.Fprint(a.out, "remove it? [y/N] ")
+				if agreed, err := a.agrees(c.Context()); err != nil || !agreed {
+					return cmp.Or(err, ended(codeCancelled))
+				}
+			}
+			if err := b.RemoveJob(j.ID); err != nil {
+				return err
+			}
+			a.printf("removed: %s and its history; its copies stay in %s", clean(j.Name), clean(j.Target))
+			return nil
+		})
+	}
+	return c
 }
 
 func (a *app) jobsExportCommand() *cobra.Command {

@@ -179,6 +179,16 @@ func (a *app) askToPass(ctx context.Context, plan string) error {
 		return &exitError{codeHeld}
 	}
 	fmt.Fprint(a.out, "let this pass? [y/N] ")
+	agreed, err := a.agrees(ctx)
+	if err == nil && !agreed {
+		a.printf("not approved; nothing changed")
+		return ended(codeHeld)
+	}
+	return err
+}
+
+// agrees reads a person's answer to a question with [y/N].
+func (a *app) agrees(ctx context.Context) (bool, error) {
 	typed := make(chan string, 1)
 	go func() { // ends with the line, or with the process
 		line, _ := bufio.NewReader(a.in).ReadString('\n')
@@ -186,13 +196,9 @@ func (a *app) askToPass(ctx context.Context, plan string) error {
 	}()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	case line := <-typed:
-		if !strings.EqualFold(line, "y") {
-			a.printf("not approved; nothing changed")
-			return &exitError{codeHeld}
-		}
-		return nil
+		return strings.EqualFold(line, "y"), nil
 	}
 }
 
