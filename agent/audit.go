@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,14 +103,15 @@ func translateAudit(run store.Run, audit engine.Audit, err error) (store.Run, []
 		run.Reason = fmt.Sprintf("hour %02d was left half-way by an interrupted run; its next run completes it", run.Hour)
 	}
 	if audit.Healed > 0 {
-		run.Notes = append(run.Notes, fmt.Sprintf("%d rotten files were healed", audit.Healed))
+		run.Notes = append(run.Notes, fmt.Sprintf("%d damaged files were healed", audit.Healed))
 	}
-	problems := make([]store.Problem, len(audit.Found))
-	for i, f := range audit.Found {
-		problems[i] = store.Problem{Path: f.Path, Error: string(f.Finding), Cause: string(f.Finding)}
-		if f.Detail != "" {
-			problems[i].Error += ": " + f.Detail
+	run.ProblemCount -= audit.Healed // what is right again is no problem
+	var problems []store.Problem
+	for _, f := range audit.Found {
+		if f.Finding == engine.FindingHealed {
+			continue
 		}
+		problems = append(problems, store.Problem{Path: f.Path, Error: cmp.Or(f.Detail, string(f.Finding)), Cause: string(f.Finding)})
 	}
 	return run, problems
 }

@@ -88,7 +88,7 @@ func openRoot(dir string, missing error) (*tree.Dir, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%w: %s; is the drive connected?", missing, dir)
 	case errors.Is(err, tree.ErrNotFolder):
-		return nil, fmt.Errorf("%w: %s is not a folder", missing, dir)
+		return nil, fmt.Errorf("%w: %s is a file, not a folder", missing, dir)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s cannot be opened: %w", missing, dir, err)
 	}

@@ -254,7 +254,7 @@ func (a *audit) judge(x expected, err error) {
 	case a.out.Interrupted:
 		// a removal that was under way, or an addition that was not: both are right
 	case errors.Is(err, fs.ErrNotExist):
-		a.report(x.path, FindingMissing, "")
+		a.report(x.path, FindingMissing, "it is not there any more")
 	default:
 		a.report(x.path, FindingEdited, "it is no regular file any more")
 	}
@@ -378,7 +378,7 @@ func (a *audit) strangersIn(dir string) (below []string, err error) {
 		case info.Kind == tree.Folder:
 			below = append(below, path)
 		case !ours:
-			a.report(path, FindingExtra, "")
+			a.report(path, FindingExtra, "not in the manifest: somebody put it there")
 		}
 	}
 	return below, nil

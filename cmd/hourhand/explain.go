@@ -16,7 +16,6 @@ var advice = []struct {
 	text string
 }{
 	{engine.ErrHeld, "look with --dry-run; if it is meant, say --yes (for a job: hourhand approve JOB)"},
-	{engine.ErrNoSource, "is its disk connected?"},
 	{agent.ErrOtherPlan, "hourhand approve JOB, without --plan, shows the present list"},
 	{agent.ErrBusy, "wait for the run at work, or stop it with hourhand cancel JOB"},
 	{agent.ErrPaused, "hourhand resume ends the pause"},

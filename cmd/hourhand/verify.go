@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +44,9 @@ were edited or added.`,
 		}
 		if isTarget {
 			return a.verifyTarget(c.Context(), args[0], f)
+		}
+		if info, err := os.Stat(args[0]); err == nil && info.IsDir() && strings.ContainsRune(args[0], os.PathSeparator) {
+			return usagef("%s holds no .hourhand: it is no target of Hourhand, nor the name of a job", clean(args[0]))
 		}
 		return a.verifyJob(c.Context(), args[0], f)
 	}
