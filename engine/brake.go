@@ -65,10 +65,12 @@ func (c *counter) count() Count { return Count{c.files.Load(), c.bytes.Load()} }
 // openBrake opens what the guard compares with: the idx of the newest hour that
 // was sealed, also of one that a later run left half-way. Where hours were sealed
 // and none can be opened, nothing is removed on a guess.
-func (t *target) openBrake(scratch, plan string) (err error) {
+// Mode changes removes nothing that the source lacks: there is nothing to guard.
+func (t *target) openBrake(m *Mirror) (err error) {
+	scratch, plan := m.Scratch, m.Plan
 	b := &brake{items: index.NewSorter(scratch)}
 	t.brake = b
-	if t.own == nil {
+	if t.own == nil || m.Mode == ModeChanges {
 		return nil
 	}
 	for _, ref := range t.references() {

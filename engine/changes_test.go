@@ -101,3 +101,20 @@ func (w *world) age(path string, by time.Duration) {
 	e.Put = time.Now().Add(-by).Unix()
 	w.rewriteIndex(path, e)
 }
+
+// nothing is removed because the source lost it, so nothing needs to be held
+func TestChangesModeIsNotHeldByRemovals(t *testing.T) {
+	w := newWorld(t)
+	w.m.Mode = ModeChanges
+	w.m.Dests[0].Hour = 9
+	w.write("a", "a")
+	w.run(Done)
+	w.many("batch", 80)
+	w.run(Done)
+	w.remove("batch")
+	w.write("b", "b")
+	w.run(Done)
+	if got := w.names(); len(got) != 81 {
+		t.Errorf("hour holds %d files, want the 80 of before and the new one", len(got))
+	}
+}

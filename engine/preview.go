@@ -95,7 +95,7 @@ func (p *preview) target(dir string) (*target, error) {
 		return nil, err
 	}
 	t.caps = assumed(t.vol)
-	return t, t.openBrake(p.run.m.Scratch, m.Plan)
+	return t, t.openBrake(m)
 }
 
 // assumed is what a volume is taken to be able to where nobody may try.

@@ -215,7 +215,7 @@ func (r *run) enter(t *target) error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	return t.openBrake(r.m.Scratch, r.m.Plan)
+	return t.openBrake(&r.m)
 }
 
 // admit holds the guards that need no scan. It changes nothing.
