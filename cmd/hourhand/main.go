@@ -71,6 +71,7 @@ Exit codes: 0 complete, 1 failed, 2 usage, 3 some files had problems, 4 held or
 refused by a guard, 5 source or target missing, 6 busy or locked, 7 cancelled,
 8 verification mismatch, 9 target full. Several targets: the worst.`
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.Version = version()
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -89,6 +90,14 @@ refused by a guard, 5 source or target missing, 6 busy or locked, 7 cancelled,
 // watchStart notes when a command's own code begins: cobra's errors before that
 // are about how it was called.
 func (a *app) watchStart(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil && !cmd.HasSubCommands() {
+		cmd.Args = func(c *cobra.Command, args []string) error {
+			if check(c, args) != nil {
+				return usagef("it is called as: %s", c.UseLine())
+			}
+			return nil
+		}
+	}
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(c *cobra.Command, args []string) error {
 			a.started = true
