@@ -163,15 +163,17 @@ func (d *dest) withRights(in *tree.Dir, path string, step func() error) error {
 		return err
 	}
 	info, e := in.Info()
-	if e != nil || info.Mode&0o300 == 0o300 {
+	if e != nil {
 		return err
 	}
-	info.Mode |= 0o700
-	if _, e := tree.SetFolder(in, in, info); e != nil {
-		return err
-	}
-	if e := d.touched.add(path); e != nil {
-		return e
+	if info.Mode&0o300 != 0o300 { // else another worker has just opened it
+		info.Mode |= 0o700
+		if _, e := tree.SetFolder(in, in, info); e != nil {
+			return err
+		}
+		if e := d.touched.add(path); e != nil {
+			return e
+		}
 	}
 	return step()
 }
