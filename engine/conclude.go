@@ -116,7 +116,6 @@ func (r *run) leaveUnsealed(d *dest) {
 	if err := d.writeState(st); err != nil {
 		d.note("the state of hour %s could not be written: %v", d.slot, err)
 	}
-	d.state = st
 }
 
 // keepIndex stores what the run put in place, so that the next one compares with

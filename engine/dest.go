@@ -21,7 +21,6 @@ type dest struct {
 	stage   *tree.Dir
 	fresh   bool  // a preview of a target that is not made yet
 	before  State // as found
-	state   State // as it will be
 	old     *index.Reader
 	oldFile *os.File
 	changes *index.Changes
@@ -42,6 +41,8 @@ type dest struct {
 	seen      *seen           // mode changes; the hours of one target share it
 	seenFirst bool            // this destination saves it
 	foundN    int64           // files put aside; under mu
+
+	look oldFolder // the folder of the idx that was asked for last
 
 	mu     sync.Mutex
 	report Report
@@ -138,7 +139,6 @@ func (d *dest) load(scratch string, keepOpen int) (err error) {
 		d.before = State{Content: Mixed, Hour: d.Hour}
 		d.note("%v; the hour is compared anew", err)
 	}
-	d.state = d.before
 	root, err := d.openCopy()
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (d *dest) begin() error {
 }
 
 func (d *dest) doBegin() (err error) {
-	st := d.state
+	st := d.before
 	st.Content, st.LastRun = Writing, LastRun{ID: d.report.RunID, Started: d.report.Started}
 	if err := d.writeState(st); err != nil {
 		return fmt.Errorf("write the state of hour %s: %w", d.slot, err)

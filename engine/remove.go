@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/hourhand/hourhand/engine/index"
 	"github.com/hourhand/hourhand/engine/manifest"
 	"github.com/hourhand/hourhand/engine/tree"
 )
@@ -133,21 +132,4 @@ func (r *run) takeOut(ctx context.Context, d *dest, in *tree.Dir, name string, x
 		return err
 	}
 	return d.drop(x.path)
-}
-
-// oldEntry is what idx says of a path; Kind None: nothing.
-func (d *dest) oldEntry(path string) index.Entry {
-	if d.old == nil {
-		return index.Entry{}
-	}
-	dir, name := split(path)
-	entries, _, err := d.old.Dir(dir)
-	if err != nil {
-		return index.Entry{}
-	}
-	c := cursor{entries: entries}
-	if e := c.find(name); e != nil {
-		return *e
-	}
-	return index.Entry{}
 }

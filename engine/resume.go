@@ -6,6 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/zeebo/xxh3"
 
@@ -185,24 +188,58 @@ func (d *dest) intended(to *index.Changes, line manifest.Line, proven bool) (ind
 	if !proven {
 		ch.Flags |= index.Unstable // compare by content
 	}
-	if d.old == nil {
-		return ch, nil
-	}
-	entries, _, err := d.old.Dir(ch.Dir)
-	if err != nil {
-		return ch, err
-	}
-	c := cursor{entries: entries}
-	e := c.find(ch.Name)
+	e, err := d.entryOf(line.Path)
 	switch {
-	case e == nil:
+	case err != nil:
+		return ch, err
 	case e.Kind == tree.Folder:
 		return ch, d.forgetBelow(to, line.Path)
 	case e.Kind == tree.File && e.Flags&index.Partial == 0:
-		ch.Entry = *e
+		ch.Entry = e
 		ch.NextHash, ch.Flags = line.Hash, e.Flags|index.NextToo
 	}
 	return ch, nil
+}
+
+// oldFolder keeps the folder of an idx that was asked for last: most questions
+// come folder by folder, and one folder may hold a million entries.
+type oldFolder struct {
+	mu      sync.Mutex
+	of      *index.Reader
+	dir     string
+	entries []index.Entry
+}
+
+// entryOf is what idx says of a path; Kind None: nothing. From any goroutine.
+func (d *dest) entryOf(path string) (index.Entry, error) {
+	if d.old == nil {
+		return index.Entry{}, nil
+	}
+	dir, name := split(path)
+	l := &d.look
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of != d.old || l.dir != dir {
+		entries, _, err := d.old.Dir(dir)
+		if err != nil {
+			return index.Entry{}, err
+		}
+		l.of, l.dir, l.entries = d.old, dir, entries
+	}
+	i, found := slices.BinarySearchFunc(l.entries, name, func(e index.Entry, n string) int { return strings.Compare(e.Name, n) })
+	if !found {
+		return index.Entry{}, nil
+	}
+	return l.entries[i], nil
+}
+
+// oldEntry is entryOf where a damaged idx is as one that knows nothing.
+func (d *dest) oldEntry(path string) index.Entry {
+	e, err := d.entryOf(path)
+	if err != nil {
+		return index.Entry{}
+	}
+	return e
 }
 
 // forgetBelow takes everything below a folder out of the idx: a file was to take

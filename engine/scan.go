@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hourhand/hourhand/engine/exclude"
@@ -76,8 +75,9 @@ const (
 type place struct {
 	path   string
 	source side
-	at     []side // of each destination
-	only   string // visit just this entry of the folder
+	at     []side         // of each destination
+	known  []*index.Entry // what each destination's idx says of the folder; nil: nothing
+	only   string         // visit just this entry of the folder
 }
 
 // scan visits everything below the given places. It returns the first error of
@@ -322,11 +322,12 @@ func (v *visit) openCopy(i int, d *dest) (*listing, error) {
 		}
 		return l, nil
 	}
-	return l, v.list(d, l)
+	return l, v.list(i, l)
 }
 
 // list reads a copy's folder.
-func (v *visit) list(d *dest, l *listing) (err error) {
+func (v *visit) list(i int, l *listing) (err error) {
+	d := v.dests[i]
 	if l.dir, l.done, err = d.folders.get(v.path); err == nil {
 		err = v.m.step("list copy", v.path)
 	}
@@ -352,11 +353,12 @@ func (v *visit) list(d *dest, l *listing) (err error) {
 			l.folded[tree.Fold(n, d.caps)] = n
 		}
 	}
-	return v.compareFolder(d, l)
+	return v.compareFolder(i, l)
 }
 
 // compareFolder asks for the folder's own metadata to be set where it differs.
-func (v *visit) compareFolder(d *dest, l *listing) error {
+func (v *visit) compareFolder(i int, l *listing) error {
+	d := v.dests[i]
 	if v.source != there || v.only != "" {
 		return nil
 	}
@@ -368,7 +370,7 @@ func (v *visit) compareFolder(d *dest, l *listing) error {
 	if err != nil {
 		return nil
 	}
-	if tree.SameMeta(src, now, d.caps) && (v.path == "" || v.folderKnown(d, src, now)) {
+	if tree.SameMeta(src, now, d.caps) && (v.path == "" || v.folderKnown(i, src, now)) {
 		return nil
 	}
 	return v.sink.folder(d, v.path, now)
@@ -376,20 +378,12 @@ func (v *visit) compareFolder(d *dest, l *listing) error {
 
 // folderKnown tells whether idx holds both sides of a folder as they are, so
 // that its xattrs need no look.
-func (v *visit) folderKnown(d *dest, src, now tree.Info) bool {
-	if d.old == nil {
+func (v *visit) folderKnown(i int, src, now tree.Info) bool {
+	if v.known == nil || v.known[i] == nil || v.known[i].Kind != tree.Folder {
 		return false
 	}
-	dir, name := split(v.path)
-	entries, _, err := d.old.Dir(dir)
-	if err != nil {
-		return false
-	}
-	i, ok := slices.BinarySearchFunc(entries, name, func(e index.Entry, n string) int { return strings.Compare(e.Name, n) })
-	if !ok || entries[i].Kind != tree.Folder {
-		return false
-	}
-	return sameStamp(stamp(src), entries[i].Source, v.scanner.src.vol.StableIDs) && sameStamp(stamp(now), entries[i].Target, d.vol.StableIDs)
+	e := v.known[i]
+	return sameStamp(stamp(src), e.Source, v.scanner.src.vol.StableIDs) && sameStamp(stamp(now), e.Target, v.dests[i].vol.StableIDs)
 }
 
 // leave counts something left out, for every destination.

@@ -51,7 +51,6 @@ func (r *run) seal(ctx context.Context, d *dest) error {
 		return fmt.Errorf("seal hour %s: %w", d.slot, writeError(err))
 	}
 	d.report.Sealed = true
-	d.state = st
 	if err := r.m.step("sweep", d.slot); err != nil {
 		return err
 	}

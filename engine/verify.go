@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -181,16 +182,54 @@ func (a *audit) each(yield func(expected) error) error {
 	if err != nil {
 		return fmt.Errorf("read the manifest of hour %s: %w", a.d.slot, err)
 	}
+	known := a.known()
+	defer known.stop()
 	for line, err := range m.lines() {
 		if err != nil {
 			a.report("", FindingRot, err.Error())
 			continue
 		}
-		if err := yield(expected{line.Path, a.d.oldEntry(line.Path), line.Hash}); err != nil {
+		if err := yield(expected{line.Path, known.entry(line.Path), line.Hash}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// merge walks the idx beside a list in the same order.
+type merge struct {
+	next func() (index.Located, error, bool)
+	stop func()
+	at   index.Located
+	ok   bool
+}
+
+// known begins such a walk. A damaged idx ends it: what follows is not known.
+func (a *audit) known() *merge {
+	if a.d.old == nil {
+		return &merge{stop: func() {}}
+	}
+	m := &merge{}
+	m.next, m.stop = iter.Pull2(a.d.old.Walk())
+	m.step()
+	return m
+}
+
+func (m *merge) step() {
+	var err error
+	m.at, err, m.ok = m.next()
+	m.ok = m.ok && err == nil
+}
+
+// entry is what the idx says of a path; paths must be asked in their order.
+func (m *merge) entry(path string) index.Entry {
+	for m.ok && index.ComparePaths(m.at.Path(), path) < 0 {
+		m.step()
+	}
+	if m.ok && m.at.Path() == path {
+		return m.at.Entry
+	}
+	return index.Entry{}
 }
 
 func (a *audit) eachKnown(yield func(expected) error) error {

@@ -62,7 +62,7 @@ func (v *visit) noteAll(text string) {
 func (v *visit) sourceFolder(path, name string, info tree.Info) error {
 	v.keep(name)
 	v.referenceFolder(name)
-	child := place{path: path, source: there, at: make([]side, len(v.dests))}
+	child := place{path: path, source: there, at: make([]side, len(v.dests)), known: make([]*index.Entry, len(v.dests))}
 	some := false
 	for i, d := range v.dests {
 		child.at[i] = out
@@ -78,6 +78,10 @@ func (v *visit) sourceFolder(path, name string, info tree.Info) error {
 			continue
 		case now.Kind == tree.Folder:
 			child.at[i], some = there, true
+			if e := v.copies[i].oldAt.find(name); e != nil {
+				known := *e // not the whole folder's entries
+				child.known[i] = &known
+			}
 		case now.Kind == tree.None:
 			child.at[i], some = absent, true
 		default:
