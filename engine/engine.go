@@ -222,6 +222,16 @@ type Progress struct {
 	Speed       float64   `json:"speed"`   // bytes/s over the last seconds, of what is copied
 	Problems    int64     `json:"problems"`
 	Started     time.Time `json:"started"`
+	Pace        Pace      `json:"pace"`
+}
+
+// Pace is what the governor lets a run take at the moment. The zero value is
+// that of a run without a governor: it takes what it can.
+type Pace struct {
+	Share   float64 `json:"share"`   // of what the run could take by itself, above 0 to 1; 0: no governor
+	Flying  int     `json:"flying"`  // steps of I/O that may be in flight at once; 0: no governor
+	Others  float64 `json:"others"`  // bytes/s that other programs move on the drives of the run; 0: none, or not known
+	Yielded string  `json:"yielded"` // to whom it yields, as a sentence's end: "others, who read 48 MB/s from the source's drive"; "" to nobody
 }
 
 // Plan is what a run would change, or what a guard held.
