@@ -1,0 +1,283 @@
+package governor
+
+import (
+	"math"
+	"time"
+)
+
+// window is what was measured over one stretch of time.
+type window struct {
+	took  time.Duration
+	known bool  // counters were there; else the next four mean nothing
+	reads int64 // bytes that others read
+	count int64 // I/Os of others, in a rest: in work nobody tells them from ours
+	waits bool  // a read of others was in flight at the end of a rest
+	// writing is the time that writes of others took, in a rest.
+	writing time.Duration
+	stalled time.Duration // somebody waited for memory
+	mine    work
+	files   int // most files in work
+}
+
+// work is what our own steps did.
+type work struct {
+	bytes, steps int64
+	time         time.Duration // sum over the steps
+}
+
+// cycle is a time of work and the rest after it, if there was one.
+type cycle struct{ work, rest window }
+
+// move is what is done next: let so much into flight, work, rest.
+type move struct {
+	work, rest    time.Duration
+	look          bool // the rest is only a look at others, given up if steps in flight take too long
+	flying, files int
+}
+
+const (
+	// tick is how long work goes on between two looks at the counters.
+	tick = 100 * time.Millisecond
+	// lookEvery and lookRest: 10 ms of rest a second cost 1 % of speed.
+	lookEvery = time.Second
+	lookRest  = 10 * time.Millisecond
+	// silence is how long others must do nothing until work goes on at full speed.
+	silence = 150 * time.Millisecond
+	// quantum is the time of theirs that one slice of work may cost others: a
+	// cycle takes 43 ms for gentle beside a neighbour who loses 60 % in work.
+	quantum = 0.002
+	// The rest after a sync of seconds is cut; a rest that measures nothing is no use.
+	longestRest  = 2 * time.Second
+	shortestRest = 5 * time.Millisecond
+	longestWork  = 50 * time.Millisecond
+	// manyPerSecond I/Os and muchPerSecond bytes are a neighbour; fewer are the
+	// murmur of any system, and each of them is late by one step of ours at most.
+	manyPerSecond = 250
+	muchPerSecond = 1e6
+)
+
+// law decides from what was seen how much may be in flight and when to rest. It
+// is pure: it knows no clock and no drive.
+//
+// While others are active, work and rest alternate, and what they get in both is
+// compared. A second of work costs them harm = 1 - work/rest seconds of theirs;
+// they may lose the share yield of all time. Both are kept in one account, so that
+// a long sync is paid back too.
+type law struct {
+	yield   float64
+	blind   bool // some drive has no counters
+	tune    tuner
+	slow    slowness
+	pressed pressure
+	active  bool          // others are at work on our drives
+	quiet   time.Duration // for which they did nothing
+	unseen  time.Duration // since the last rest
+	doubts  int           // windows of work since then in which others seemed to read
+	rates   rates
+	credit  float64 // seconds that others may still lose
+	flying  int     // steps in flight while yielding
+	unhurt  time.Duration
+	share   float64 // of time in which steps may go
+}
+
+func newLaw(o Options) law {
+	l := law{yield: o.Yield, tune: newTuner(o), flying: 1, share: 1}
+	for _, d := range o.Drives {
+		l.blind = l.blind || len(d.Disks) == 0
+	}
+	return l
+}
+
+// first is a look at others before anything is in flight.
+func (l *law) first() move {
+	if l.yield == 0 {
+		return l.free(tick, 0)
+	}
+	return l.free(0, lookRest)
+}
+
+func (l *law) yielding() bool { return l.active || l.pressed.high || l.slow.suffering }
+
+// next is what to do after c.
+func (l *law) next(c cycle) move {
+	if l.yield == 0 {
+		l.tune.next(c.work)
+		return l.free(tick, 0)
+	}
+	l.pressed.see(c)
+	if l.blind || !c.work.known {
+		l.slow.see(c.work)
+	}
+	l.notice(c)
+	switch {
+	case l.active:
+		return l.pay(c)
+	case l.pressed.high || l.slow.suffering:
+		return l.halve()
+	}
+	l.share, l.flying = 1, 1
+	l.tune.next(c.work)
+	return l.watchful()
+}
+
+// notice decides whether others are active.
+func (l *law) notice(c cycle) {
+	if c.rest.took == 0 {
+		l.unseen += c.work.took
+		if float64(c.work.reads) > muchPerSecond*c.work.took.Seconds() {
+			l.doubts++
+		}
+		// Steps that take too long for a look: trust the sum of the reads.
+		if l.doubts >= 5 && !l.active {
+			l.begin()
+		}
+		return
+	}
+	l.unseen, l.doubts = 0, 0
+	if theirs(c.rest) {
+		l.quiet = 0
+		if !l.active {
+			l.begin()
+		}
+		return
+	}
+	l.quiet += c.work.took + c.rest.took
+	if l.quiet >= silence {
+		l.active = false
+	}
+}
+
+func (l *law) begin() {
+	l.active = true
+	l.quiet, l.credit, l.unhurt = 0, 0, 0
+	l.rates = rates{}
+	l.tune.interrupt()
+}
+
+// theirs tells whether what happened in a rest is more than a murmur.
+func theirs(rest window) bool {
+	t := rest.took.Seconds()
+	return rest.waits || float64(rest.count) >= 1+manyPerSecond*t/2 ||
+		rest.count > 0 && float64(rest.reads) >= 65536+muchPerSecond*t
+}
+
+// watchful is work at full speed, with a look at others now and then, and at once
+// where they seem to read.
+func (l *law) watchful() move {
+	if l.doubts == 1 {
+		return l.free(0, lookRest)
+	}
+	if l.unseen >= lookEvery {
+		return l.free(tick, lookRest)
+	}
+	return l.free(tick, 0)
+}
+
+func (l *law) free(work, rest time.Duration) move {
+	return move{work: work, rest: rest, look: true, flying: unbounded, files: l.tune.level}
+}
+
+// pay balances the account and plans the next slice of work and the rest after it.
+func (l *law) pay(c cycle) move {
+	l.rates.add(c)
+	harm := l.rates.harm()
+	workTime, total := c.work.took.Seconds(), (c.work.took + c.rest.took).Seconds()
+	l.credit += l.yield*total - harm*workTime
+	l.credit = min(max(l.credit, -l.yield*longestRest.Seconds()), quantum)
+	l.ease(harm, c.work.took+c.rest.took)
+
+	work := min(quantum/harm, longestWork.Seconds())
+	rest := max((harm*work-l.credit)/l.yield-work, shortestRest.Seconds())
+	rest = min(rest, longestRest.Seconds())
+	if total > 0 {
+		l.share += (workTime/total - l.share) * decay(c.work.took+c.rest.took, time.Second)
+	}
+	return move{work: seconds(work), rest: seconds(rest), flying: l.flying, files: l.tune.level}
+}
+
+// ease lets more into flight while others are hardly hurt, less when they are.
+func (l *law) ease(harm float64, took time.Duration) {
+	switch {
+	case harm > l.yield:
+		l.flying = max(1, l.flying/2)
+		l.unhurt = 0
+	case harm < l.yield/2:
+		l.unhurt += took
+	}
+	if l.unhurt >= 300*time.Millisecond && l.flying < l.tune.most {
+		l.flying *= 2
+		l.unhurt = 0
+	}
+}
+
+// halve is for reasons that no rest can measure: one step at a time, in half of
+// the time for normal, in a quarter for gentle.
+func (l *law) halve() move {
+	const work = 30 * time.Millisecond
+	idle := min(max(0.15/l.yield, 1), 3)
+	l.flying, l.share = 1, 1/(1+idle)
+	return move{work: work, rest: seconds(work.Seconds() * idle), flying: 1, files: l.tune.level}
+}
+
+// rates are what others got in work and in rests, the last half second most.
+type rates struct {
+	workReads, workTime float64
+	restReads, restTime float64
+	writing             float64 // seconds that their writes took in rests
+}
+
+const memory = 500 * time.Millisecond
+
+func (r *rates) add(c cycle) {
+	keep := 1 - decay(c.work.took+c.rest.took, memory)
+	r.workReads = r.workReads*keep + float64(c.work.reads)
+	r.workTime = r.workTime*keep + c.work.took.Seconds()
+	r.restReads = r.restReads*keep + float64(c.rest.reads)
+	r.restTime = r.restTime*keep + c.rest.took.Seconds()
+	r.writing = r.writing*keep + c.rest.writing.Seconds()
+}
+
+// harm is the share of their work that others lose while we work, at least 0.01.
+// Until much is measured they are thought to lose 70 %: so they did beside eight
+// workers on the drive this was made on. What writers lose is not seen (writes
+// are charged to nobody in the end), so it is taken to be four times the time
+// their writes take alone.
+func (r *rates) harm() float64 {
+	harm := 0.7
+	if r.restReads > 0 {
+		rest := r.restReads / r.restTime
+		const assumed = 0.005 // seconds of work with 70 % lost
+		work := (r.workReads + 0.3*assumed*rest) / (r.workTime + assumed)
+		harm = 1 - work/rest
+	} else if r.restTime > 0 {
+		harm = 0
+	}
+	if r.restTime > 0 {
+		harm = max(harm, min(4*r.writing/r.restTime, 0.8))
+	}
+	return max(harm, 0.01)
+}
+
+// pressure follows the share of time in which somebody waited for memory.
+type pressure struct {
+	share float64
+	high  bool
+}
+
+// Above 10 % of time others feel it; the copy's own buffers are small and fixed.
+func (p *pressure) see(c cycle) {
+	took := c.work.took + c.rest.took
+	if took == 0 {
+		return
+	}
+	now := (c.work.stalled + c.rest.stalled).Seconds() / took.Seconds()
+	p.share += (now - p.share) * decay(took, time.Second)
+	p.high = p.share > 0.1 || p.high && p.share > 0.03
+}
+
+// decay is how much of an old value is gone after took.
+func decay(took, constant time.Duration) float64 {
+	return 1 - math.Exp(-took.Seconds()/constant.Seconds())
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
