@@ -33,6 +33,7 @@ func (a *Agent) audit(ctx context.Context, r *request, j store.Job) error {
 		if errors.Is(err, engine.ErrNoTarget) {
 			a.missTarget(r)
 		}
+		run.Notes = a.gaveWay(r)
 		failed = errors.Join(failed, a.concludeAudit(ctx, j, run, audit, err))
 	}
 	return failed

@@ -34,14 +34,24 @@ func (a *Agent) mirrorOf(j store.Job, r *request) (engine.Mirror, error) {
 	for _, hour := range r.hours {
 		m.Dests = append(m.Dests, engine.Dest{Target: j.Target, Hour: hour})
 	}
-	if j.Profile == "" && !r.scheduled() {
-		m.Profile = engine.ProfileNormal
-	}
+	m.Profile = profiles[profileOf(j, r)]
 	_, approvedErr := a.config.Store.Setting(settingApproved(j.ID), &r.plan)
 	_, adoptErr := a.config.Store.Setting(settingAdopt(j.ID), &m.Adopt)
 	r.gate.SetLimit(j.Limit)
 	m.Plan, m.RunID, m.Due, m.Gate, m.Scratch = r.plan, r.id, r.due, &r.gate, a.config.Scratch
 	return m, errors.Join(approvedErr, adoptErr)
+}
+
+// profileOf is how much a request takes from others, in a word: as the job says,
+// else gentle when the schedule asks, and normal when a person waits for it.
+func profileOf(j store.Job, r *request) string {
+	switch {
+	case j.Profile != "":
+		return j.Profile
+	case r.scheduled():
+		return "gentle"
+	}
+	return "normal"
 }
 
 // Settings takes over the fields of a job that say how to copy; the command line

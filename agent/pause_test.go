@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,47 @@ func TestPauseHoldsARunAndSkipsDues(t *testing.T) {
 			t.Errorf("at the end: %v, %d missed, last %v", got.State, got.Missed, got.Last.Outcome)
 		}
 	})
+}
+
+// TestPauseClosesTheGateFirst: what is at work stops before the pause is written
+// down, and by the call itself. The store is held up here for as long as the test
+// likes, and no loop runs that could look at anything later.
+func TestPauseClosesTheGateFirst(t *testing.T) {
+	s, err := store.Open(store.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a, err := New(Config{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &request{}
+	a.working = append(a.working, r)
+	for _, c := range []struct {
+		name   string
+		order  func() error
+		closed bool
+	}{
+		{"pause", func() error { return a.Pause(time.Time{}) }, true},
+		{"resume", a.Resume, false},
+	} {
+		a.keep.Lock()
+		given := make(chan error, 1)
+		go func() { given <- c.order() }()
+		for end := time.Now().Add(10 * time.Second); r.gate.Paused() != c.closed; runtime.Gosched() {
+			if time.Now().After(end) {
+				t.Fatalf("%s: the gate does not move while the store is held up", c.name)
+			}
+		}
+		if len(given) > 0 {
+			t.Errorf("%s did not wait for the store", c.name)
+		}
+		a.keep.Unlock()
+		if err := <-given; err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestPauseEndsByItself(t *testing.T) {

@@ -38,7 +38,8 @@ type request struct {
 	asked  bool     // a goroutine asks for the drives
 	cancel context.CancelCauseFunc
 	status RunStatus // while it works
-	speed  speedometer
+	minute minute
+	manner manner
 }
 
 // scheduled tells that a due made this request, not a person.
@@ -158,7 +159,10 @@ func (a *Agent) begin(ctx context.Context, r *request, j store.Job) {
 	if r.hours == nil {
 		r.hours = []int{a.firstHour(r)}
 	}
-	r.status = RunStatus{ID: r.id, Hours: r.hours, Due: r.due, Trigger: r.trigger, Verify: r.verify(), Speeds: []float64{}}
+	r.status = RunStatus{ID: r.id, Hours: r.hours, Due: r.due, Trigger: r.trigger, Verify: r.verify(), Speeds: []float64{}, Shares: []float64{}}
+	if !r.verify() {
+		r.status.Profile, r.status.Limit = profileOf(j, r), j.Limit
+	}
 	a.working = append(a.working, r)
 	a.publish()
 	a.runs.Go(func() {

@@ -76,6 +76,32 @@ func TestStartByHand(t *testing.T) {
 	})
 }
 
+// TestProfileByWhoAsks: a run that nobody waits for is gentle, unless its job says
+// otherwise.
+func TestProfileByWhoAsks(t *testing.T) {
+	inWorld(t, date(t, "UTC", "2026-06-01 10:30"), func(w *world) {
+		for _, c := range []struct {
+			trigger, job string
+			want         engine.Profile
+			word         string
+		}{
+			{triggerSchedule, "", engine.ProfileGentle, "gentle"},
+			{triggerCatchUp, "", engine.ProfileGentle, "gentle"},
+			{triggerHand, "", engine.ProfileNormal, "normal"},
+			{triggerFill, "", engine.ProfileNormal, "normal"},
+			{triggerApprove, "", engine.ProfileNormal, "normal"},
+			{triggerSchedule, "full", engine.ProfileFull, "full"},
+			{triggerHand, "gentle", engine.ProfileGentle, "gentle"},
+		} {
+			j, r := store.Job{Profile: c.job}, &request{trigger: c.trigger}
+			m, err := w.mirrorOf(j, r)
+			if word := profileOf(j, r); err != nil || m.Profile != c.want || word != c.word {
+				t.Errorf("%s of a job with %q: %v %q, %v, want %v %q", c.trigger, c.job, m.Profile, word, err, c.want, c.word)
+			}
+		}
+	})
+}
+
 func TestFillRecordsEachHour(t *testing.T) {
 	inWorld(t, date(t, "UTC", "2026-06-01 10:30"), func(w *world) {
 		j := w.job("Photos", "", "usb")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hourhand/hourhand/engine"
 	"github.com/hourhand/hourhand/store"
@@ -35,6 +36,7 @@ func (a *Agent) execute(ctx context.Context, r *request, j store.Job) error {
 // conclude records the reports of a run, one for each of its hours.
 func (a *Agent) conclude(ctx context.Context, r *request, j store.Job, runs []store.Run, reports []engine.Report, err error) error {
 	states, stateErr := a.engine.hours(j.Target)
+	gaveWay := a.gaveWay(r)
 	var failed error
 	for i, run := range runs {
 		rep := engine.Report{Outcome: engine.Failed, Err: err, Ended: a.now()}
@@ -46,6 +48,7 @@ func (a *Agent) conclude(ctx context.Context, r *request, j store.Job, runs []st
 			st = &states[run.Hour]
 		}
 		run, problems, hour := translate(run, rep, st)
+		run.Notes = slices.Concat(run.Notes, gaveWay)
 		if rep.Outcome == engine.Cancelled {
 			run.Outcome, run.Cause, run.Reason = whoCancelled(ctx)
 		}

@@ -77,8 +77,17 @@ type RunStatus struct {
 	Trigger  string          `json:"trigger"`
 	Verify   bool            `json:"verify,omitempty"` // a verification, not a copy
 	Progress engine.Progress `json:"progress"`
-	Speeds   []float64       `json:"speeds"` // bytes/s of the last 60 seconds, oldest first
+	Speeds   []float64       `json:"speeds"`            // bytes/s of the last 60 seconds, oldest first
+	Shares   []float64       `json:"shares"`            // what it took in each of them of what it could; see GivesWay
+	Profile  string          `json:"profile,omitempty"` // "gentle", "normal", "full"; "" for a verification
+	Limit    int64           `json:"limit,omitempty"`   // bytes/s that it may read at most; 0: no limit
 }
+
+// GivesWay tells whether a share of what a run could take is so small that it
+// gives way to others. A governor that feels its way always moves by some
+// percent: only what a person would notice counts, a tenth. A share of 0 is that
+// of a run without a governor.
+func GivesWay(share float64) bool { return share > 0 && share < 0.9 }
 
 // picture makes a Status of what the agent knows. Call with mu held.
 func (a *Agent) picture() Status {

@@ -49,29 +49,3 @@ func TestProgressWaitsForNobody(t *testing.T) {
 		}
 	})
 }
-
-func TestSpeedsOfTheLastMinute(t *testing.T) {
-	var s speedometer
-	begin := time.Now()
-	var got []float64
-	for i := range 8 { // 2 seconds, four snapshots each
-		got = s.add(begin.Add(time.Duration(i)*250*time.Millisecond), int64(i)*1000)
-	}
-	if len(got) != 1 || got[0] != 4000 {
-		t.Errorf("after almost 2 s: %v, want one of 4000", got)
-	}
-	earlier := got
-	got = s.add(begin.Add(4*time.Second), 4000) // nothing for 3 seconds
-	if len(got) != 4 || got[3] != 0 {
-		t.Errorf("after a stall: %v", got)
-	}
-	for i := range 200 {
-		got = s.add(begin.Add(time.Duration(5+i)*time.Second), 4000+int64(i))
-	}
-	if len(got) != shownSpeeds || got[0] != 1 {
-		t.Errorf("%d speeds, first %v", len(got), got[0])
-	}
-	if len(earlier) != 1 || earlier[0] != 4000 {
-		t.Errorf("an earlier snapshot changed: %v", earlier)
-	}
-}

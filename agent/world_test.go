@@ -153,6 +153,7 @@ type play struct {
 	clock   func() time.Time
 	mu      sync.Mutex
 	takes   time.Duration // of a run, pauses not counted
+	pace    engine.Pace
 	begun   []engine.Mirror
 	working int
 	most    int // that worked at once
@@ -215,10 +216,10 @@ func (p *play) run(ctx context.Context, m engine.Mirror, notify func(engine.Prog
 	p.begun = append(p.begun, m)
 	p.working++
 	p.most = max(p.most, p.working)
-	takes := p.takes
+	takes, pace := p.takes, p.pace
 	p.mu.Unlock()
 	started := p.clock()
-	err := work(ctx, m.Gate, takes, notify)
+	err := work(ctx, m.Gate, takes, pace, notify)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.working--
@@ -230,7 +231,7 @@ func (p *play) run(ctx context.Context, m engine.Mirror, notify func(engine.Prog
 	return reports, err
 }
 
-func work(ctx context.Context, gate *engine.Gate, takes time.Duration, notify func(engine.Progress)) error {
+func work(ctx context.Context, gate *engine.Gate, takes time.Duration, pace engine.Pace, notify func(engine.Progress)) error {
 	const step = 250 * time.Millisecond
 	for done := time.Duration(0); done < takes; {
 		select {
@@ -241,7 +242,7 @@ func work(ctx context.Context, gate *engine.Gate, takes time.Duration, notify fu
 		if !gate.Paused() {
 			done += step
 		}
-		notify(engine.Progress{Phase: "copying", Paused: gate.Paused(), CopyDone: int64(done / time.Millisecond), CopyTotal: int64(takes / time.Millisecond)})
+		notify(engine.Progress{Phase: "copying", Paused: gate.Paused(), CopyDone: int64(done / time.Millisecond), CopyTotal: int64(takes / time.Millisecond), Pace: pace})
 	}
 	return nil
 }
@@ -284,12 +285,12 @@ func (p *play) state(target string) *[25]engine.State {
 
 func (p *play) verify(ctx context.Context, h engine.Hour, notify func(engine.Progress)) (engine.Audit, error) {
 	p.mu.Lock()
-	takes, audit, missing := p.takes, p.audit, p.missing[h.Target]
+	takes, pace, audit, missing := p.takes, p.pace, p.audit, p.missing[h.Target]
 	p.mu.Unlock()
 	if missing {
 		return engine.Audit{Dest: h.Dest}, fmt.Errorf("%w: %s", engine.ErrNoTarget, h.Target)
 	}
-	if err := work(ctx, h.Gate, takes, notify); err != nil {
+	if err := work(ctx, h.Gate, takes, pace, notify); err != nil {
 		return engine.Audit{Dest: h.Dest}, err
 	}
 	if audit != nil {
