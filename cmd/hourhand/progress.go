@@ -10,6 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/hourhand/hourhand/agent"
 	"github.com/hourhand/hourhand/engine"
 )
 
@@ -39,6 +40,8 @@ type progressLine struct {
 	Current    string  `json:"current,omitempty"`
 	Speed      float64 `json:"speed"` // bytes a second
 	Problems   int64   `json:"problems"`
+
+	Pace engine.Pace `json:"pace,omitzero"`
 }
 
 // newJSONProgress prints one object a line, at most one a second.
@@ -53,6 +56,7 @@ func newJSONProgress(w io.Writer, now func() time.Time) display {
 				FilesDone: p.FilesDone, FilesTotal: p.FilesTotal, BytesDone: p.BytesDone, BytesTotal: p.BytesTotal,
 				CopyDone: p.CopyDone, CopyTotal: p.CopyTotal, Exact: p.TotalsKnown,
 				Current: p.Current, Speed: p.Speed, Problems: p.Problems,
+				Pace: p.Pace,
 			})
 		}
 	}}
@@ -94,11 +98,14 @@ func barText(p engine.Progress) string {
 	if p.TotalsKnown {
 		files = fmt.Sprintf("%s of %s", count(p.FilesDone), plural(p.FilesTotal, "file"))
 	}
-	phase := cmp.Or(p.Phase, "starting")
-	if p.Paused {
-		phase = "paused while " + phase
+	text := cmp.Or(p.Phase, "starting") + " " + files
+	switch {
+	case p.Paused:
+		return "paused while " + text
+	case agent.GivesWay(p.Pace.Share):
+		return text + ", giving way"
 	}
-	return phase + " " + files
+	return text
 }
 
 // isTerminal tells whether w is a terminal that a person looks at.
