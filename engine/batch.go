@@ -293,7 +293,7 @@ func (r *run) prove(ctx context.Context, d *dest, p part) (index.How, error) {
 		return 0, writeErr(err)
 	}
 	h := xxh3.New()
-	past, err := tree.ReadBack(p.file.f, d.vol, d.caps, func(int) error { return r.m.Gate.open(ctx) }, func(b []byte) error {
+	past, err := tree.ReadBack(p.file.f, d.vol, d.caps, r.m.Gate.around(ctx), func(b []byte) error {
 		_, err := h.Write(b)
 		return err
 	})

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/hourhand/hourhand/engine/index"
 	"github.com/hourhand/hourhand/engine/tree"
 )
@@ -195,11 +193,7 @@ func (r *run) settleEqual(t *task, o *order, f *os.File, info tree.Info, hash [1
 // hashSource reads a source file, and again if it changes meanwhile.
 func (r *run) hashSource(ctx context.Context, f *os.File, info *tree.Info) (sum [16]byte, err error) {
 	for range readings {
-		h := xxh3.New()
-		err := r.readAll(ctx, f, func(p []byte) error {
-			_, err := h.Write(p)
-			return err
-		})
+		sum, err = r.hashAll(ctx, f, info.Size)
 		if err != nil {
 			return sum, err
 		}
@@ -207,13 +201,10 @@ func (r *run) hashSource(ctx context.Context, f *os.File, info *tree.Info) (sum 
 		if err != nil {
 			return sum, readErr(err)
 		}
-		if _, err := f.Seek(0, 0); err != nil {
-			return sum, readErr(err)
-		}
 		same := r.steady(*info, after)
 		*info = after
 		if same {
-			return h.Sum128().Bytes(), nil
+			return sum, nil
 		}
 	}
 	return sum, fileErr(CauseChanged, "it changed each of the %d times it was read", readings)
@@ -227,21 +218,17 @@ func (r *run) hashTarget(ctx context.Context, d *dest, path string) (sum [16]byt
 		return sum, writeErr(err)
 	}
 	defer done()
-	f, _, err := in.OpenFile(name)
+	f, info, err := in.OpenFile(name)
 	if err != nil {
 		return sum, writeErr(err)
 	}
 	defer f.Close()
-	h := xxh3.New()
-	err = r.readAll(ctx, f, func(p []byte) error {
-		_, err := h.Write(p)
-		return err
-	})
+	sum, err = r.hashAll(ctx, f, info.Size)
 	var read *fileError
 	if errors.As(err, &read) {
 		return sum, fileErr(CauseWrite, "the copy cannot be read: %w", read.err)
 	}
-	return h.Sum128().Bytes(), err
+	return sum, err
 }
 
 // knows tells whether an entry has a hash on record.

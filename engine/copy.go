@@ -1,12 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -15,16 +15,13 @@ import (
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
-// chunkSize is the step of all reading and writing. Between two steps the gate
-// is asked, so a pause takes effect within the time of one; 1 to 8 MiB were
-// alike in speed.
-const chunkSize = 1 << 20
+// ahead is how many pieces of a file are read before they are written, and how
+// many are written at once past the cache: 8 keep an SSD busy on both sides,
+// 16 MiB a file.
+const ahead = 8
 
-// chunksAhead is how many chunks are read before they are written: enough to
-// keep both disks busy, 8 MiB a file.
-const chunksAhead = 8
-
-var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
+// directFrom is the size from which a file goes past the cache.
+const directFrom = 1 << 20
 
 // readings is how often a file that changes while it is read is tried.
 const readings = 3
@@ -51,9 +48,6 @@ func (r *run) copy(ctx context.Context, t *task, f *os.File, info tree.Info) (s 
 			return s, r.unsteady(s, after)
 		}
 		s.discard()
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return nil, readErr(err)
-		}
 	}
 }
 
@@ -123,191 +117,70 @@ func (r *run) copyOnce(ctx context.Context, t *task, f *os.File, info tree.Info)
 	return s, nil
 }
 
-// pump moves the bytes: one goroutine reads ahead, this one hashes and writes.
-// A file of one chunk needs no second goroutine.
+// pump moves the bytes: what is read ahead is hashed and written here.
 func (r *run) pump(ctx context.Context, s *staged, f *os.File, info tree.Info) (n int64, err error) {
-	w := &fanout{run: r, s: s, sparse: info.Allocated < info.Size, hash: xxh3.New()}
-	if info.Size < chunkSize {
-		err = r.readAll(ctx, f, w.write)
-	} else {
+	w := r.newFanout(ctx, s, info)
+	if err := w.begin(); err != nil {
+		return 0, err
+	}
+	direct := info.Size >= directFrom && tree.GoDirect(f, r.src.vol, info.Size)
+	if !direct && info.Size >= tree.PieceSize {
 		tree.Advise(f)
-		err = r.readAhead(ctx, f, w.write)
-		tree.Forget(f)
+		defer tree.Forget(f)
 	}
+	err = r.stream(ctx, f, info.Size, w.write)
 	r.read.Store(time.Now().UnixNano())
-	if err == nil {
-		err = w.end()
-	}
+	err = cmp.Or(err, w.end())
 	s.hash = w.hash.Sum128().Bytes()
 	return w.n, err
 }
 
-// readAll hands on a file's chunks as they are read.
-func (r *run) readAll(ctx context.Context, f *os.File, to func([]byte) error) error {
-	buf := chunks.Get().(*[chunkSize]byte)
-	defer chunks.Put(buf)
+// stream hands on a file's pieces in order as they are read. to frees them.
+func (r *run) stream(ctx context.Context, f *os.File, size int64, to func(tree.Piece) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in := tree.NewStream(f, size, ahead, r.reading(ctx, f.Name()))
+	defer in.Close()
+	defer cancel() // first, so that what waits for the gate does not hold Close up
 	for {
-		n, err := r.readChunk(ctx, f, buf)
-		if n > 0 {
-			if e := to(buf[:n]); e != nil {
-				return e
-			}
-		}
+		p, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// readChunk fills a chunk; io.EOF with the last bytes.
-func (r *run) readChunk(ctx context.Context, f *os.File, buf *[chunkSize]byte) (int, error) {
-	if err := r.m.Gate.pass(ctx, 0); err != nil {
-		return 0, err
-	}
-	if err := r.m.step("read", f.Name()); err != nil {
-		return 0, readErr(err)
-	}
-	n, err := io.ReadFull(f, buf[:])
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.EOF
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return n, readErr(err)
-	}
-	if e := r.m.Gate.pass(ctx, n); e != nil {
-		return 0, e
-	}
-	return n, err
-}
-
-// piece is a chunk on its way from the reader to the writer.
-type piece struct {
-	buf *[chunkSize]byte
-	n   int
-	err error
-}
-
-// readAhead is readAll with the reading in a goroutine of its own.
-func (r *run) readAhead(ctx context.Context, f *os.File, to func([]byte) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	pieces := make(chan piece, chunksAhead)
-	go func() {
-		defer close(pieces)
-		for {
-			buf := chunks.Get().(*[chunkSize]byte)
-			n, err := r.readChunk(ctx, f, buf)
-			pieces <- piece{buf, n, err}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	var result error
-	for p := range pieces {
-		if result == nil && p.n > 0 {
-			result = to(p.buf[:p.n])
-		}
-		if result == nil && p.err != nil && !errors.Is(p.err, io.EOF) {
-			result = p.err
-		}
-		if result != nil {
-			cancel() // the reader ends; what it has read is drained
-		}
-		chunks.Put(p.buf)
-	}
-	cancel()
-	return result
-}
-
-// fanout writes one stream to all staged files of a task.
-type fanout struct {
-	run    *run
-	s      *staged
-	hash   *xxh3.Hasher
-	sparse bool
-	n      int64
-	asked  int64 // up to here write-out was asked for
-}
-
-// holeSize is the unit in which zeros of a sparse file stay holes: the usual
-// cluster of large volumes.
-const holeSize = 64 << 10
-
-// writeOut is after how many bytes a file's write-out is started, so that the
-// batch's sync finds little to do.
-const writeOut = 8 << 20
-
-func (w *fanout) write(p []byte) error {
-	w.hash.Write(p)
-	for i := range w.s.files {
-		file := &w.s.files[i]
-		if !file.d.alive() {
-			continue
-		}
-		err := w.run.m.step("write", w.s.t.path)
 		if err == nil {
-			err = w.put(file.f, p)
+			err = to(p)
 		}
 		if err != nil {
-			if err = writeErr(err); !fatal(err) {
-				return err
-			}
-			file.d.fail(err)
-		}
-	}
-	w.n += int64(len(p))
-	w.run.meter.copied.Add(int64(len(p)))
-	if w.n-w.asked >= writeOut {
-		for i := range w.s.files {
-			tree.StartWrite(w.s.files[i].f, w.asked, w.n-w.asked)
-		}
-		w.asked = w.n
-	}
-	return nil
-}
-
-// put writes a chunk at its place; of a sparse file, zeros become holes. What
-// was read and hashed are always the bytes, never what the system says of holes.
-func (w *fanout) put(f *os.File, p []byte) error {
-	if !w.sparse {
-		_, err := f.WriteAt(p, w.n)
-		return err
-	}
-	for at := 0; at < len(p); at += holeSize {
-		part := p[at:min(at+holeSize, len(p))]
-		if zero(part) {
-			continue
-		}
-		if _, err := f.WriteAt(part, w.n+int64(at)); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
-// end gives a sparse file its length.
-func (w *fanout) end() error {
-	if !w.sparse {
+// reading is the step of reading a source: it is what the limit counts.
+func (r *run) reading(ctx context.Context, name string) tree.Step {
+	return func(n int, do func() error) error {
+		if err := r.m.Gate.pass(ctx, n); err != nil {
+			return err
+		}
+		if err := r.m.step("read", name); err != nil {
+			return readErr(err)
+		}
+		if err := do(); err != nil {
+			return readErr(err)
+		}
 		return nil
 	}
-	for i := range w.s.files {
-		if err := w.s.files[i].f.Truncate(w.n); err != nil {
-			return writeErr(err)
-		}
-	}
-	return nil
 }
 
-func zero(p []byte) bool {
-	for _, b := range p {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
+// hashAll hashes a file's bytes.
+func (r *run) hashAll(ctx context.Context, f *os.File, size int64) (sum [16]byte, err error) {
+	h := xxh3.New()
+	err = r.stream(ctx, f, size, func(p tree.Piece) error {
+		defer p.Free()
+		_, err := h.Write(p.Bytes)
+		return err
+	})
+	return h.Sum128().Bytes(), err
 }
 
 // entryOf makes the idx entry of a staged file, without the target's stamp.

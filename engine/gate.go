@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"golang.org/x/time/rate"
+
+	"github.com/hourhand/hourhand/engine/tree"
 )
 
 // Gate pauses a run and limits its speed. All methods may be called at any time
@@ -52,7 +54,7 @@ func (g *Gate) SetLimit(bytesPerSecond int64) {
 		g.limit = nil
 		return
 	}
-	g.limit = rate.NewLimiter(rate.Limit(bytesPerSecond), chunkSize)
+	g.limit = rate.NewLimiter(rate.Limit(bytesPerSecond), tree.PieceSize)
 }
 
 // open waits until the gate is open or ctx ends.
@@ -73,7 +75,7 @@ func (g *Gate) open(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// pass waits for the gate and for n bytes of the limit, n <= chunkSize.
+// pass waits for the gate and for n bytes of the limit, n <= tree.PieceSize.
 func (g *Gate) pass(ctx context.Context, n int) error {
 	if err := g.open(ctx); err != nil {
 		return err
@@ -91,4 +93,14 @@ func (g *Gate) pass(ctx context.Context, n int) error {
 		return err
 	}
 	return g.open(ctx)
+}
+
+// around is the step of work that no limit counts.
+func (g *Gate) around(ctx context.Context) tree.Step {
+	return func(_ int, do func() error) error {
+		if err := g.open(ctx); err != nil {
+			return err
+		}
+		return do()
+	}
 }

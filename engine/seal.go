@@ -172,7 +172,7 @@ func (d *dest) writeIndex(st *State, whole bool) (*indexFile, error) {
 // shows each of its entries to each. whole: every folder has its own entry, so
 // what lies in one that has none is not there.
 func mergeIndex(to io.Writer, changes *index.Changes, old *index.Reader, whole bool, each func(*index.Entry)) error {
-	buf := bufio.NewWriterSize(to, chunkSize)
+	buf := bufio.NewWriterSize(to, 1<<20)
 	w := index.NewWriter(buf, index.Header{})
 	folders := map[uint64]bool{xxh3.HashString(""): true}
 	for l, err := range changes.Merge(old) {
@@ -297,7 +297,7 @@ func (d *dest) writeManifest(idx *index.Reader, st *State) error {
 }
 
 func listFiles(idx *index.Reader, main, names io.Writer) (sum manifest.Hash, odd int64, err error) {
-	a, b := bufio.NewWriterSize(main, chunkSize), bufio.NewWriter(names)
+	a, b := bufio.NewWriterSize(main, 1<<20), bufio.NewWriter(names)
 	w := manifest.NewWriter(a, b)
 	for l, err := range idx.Walk() {
 		if err != nil {

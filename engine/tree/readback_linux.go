@@ -1,8 +1,6 @@
 package tree
 
 import (
-	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"unsafe"
@@ -19,27 +17,18 @@ func goPast(h handle, v Volume, c Caps) (past bool, back func() error, err error
 	if !v.PastCache || hasHiddenData(h, v, c) {
 		return false, back, nil
 	}
-	st, err := statx(h, unix.STATX_DIOALIGN)
+	able, err := canDirect(h)
 	if err != nil {
 		return false, back, err
 	}
-	if !alignsTo(st.Dio_mem_align) || !alignsTo(st.Dio_offset_align) {
+	if !able {
 		return noPages(h), back, nil
 	}
-	flags, err := unix.FcntlInt(uintptr(h), unix.F_GETFL, 0)
-	if err != nil {
-		return false, back, err
-	}
-	if _, err := unix.FcntlInt(uintptr(h), unix.F_SETFL, flags|unix.O_DIRECT); err != nil {
+	if err := setDirect(h, true); err != nil {
 		return noPages(h), back, nil
 	}
-	return true, func() error {
-		_, err := unix.FcntlInt(uintptr(h), unix.F_SETFL, flags)
-		return err
-	}, nil
+	return true, func() error { return setDirect(h, false) }, nil
 }
-
-func alignsTo(align uint32) bool { return align != 0 && blockSize%align == 0 }
 
 func dropPages(h handle) {
 	_ = again(func() error { return unix.Fadvise(int(h), 0, 0, unix.FADV_DONTNEED) })
@@ -119,27 +108,6 @@ func extentFlags(h handle) (all uint32, err error) {
 			return all, nil
 		}
 	}
-}
-
-// readPiece fills buf[:n] from off. It asks for whole blocks, as direct reads
-// want, and gets the unaligned tail as the short answer at the end of the file.
-func readPiece(f *os.File, buf []byte, off int64, n int) error {
-	whole := buf[:(n+blockSize-1)/blockSize*blockSize]
-	for got := 0; got < n; {
-		more := 0
-		err := again(func() (err error) {
-			more, err = unix.Pread(int(f.Fd()), whole[got:], off+int64(got))
-			return err
-		})
-		if err == nil && more == 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return &fs.PathError{Op: "read back", Path: f.Name(), Err: err}
-		}
-		got += more
-	}
-	return nil
 }
 
 // probeInline tells whether a small file is kept in its inode.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -40,7 +41,7 @@ func TestReadBackSeesTheDeviceNotTheCache(t *testing.T) {
 		{"ext4 journalled", "ext4", "data=journal", nil},
 		{"xfs", "xfs", "", nil},
 	} {
-		for _, size := range []int{100, 5000, pieceSize, 3*pieceSize + 17} {
+		for _, size := range []int{100, 5000, PieceSize, 3*PieceSize + 17} {
 			t.Run(c.name, func(t *testing.T) {
 				d, at := mountLoop(t, c.fileSystem, c.options, c.mkfs...)
 				v, err := d.Volume()
@@ -80,13 +81,13 @@ func TestReadBackSeesTheDeviceNotTheCache(t *testing.T) {
 
 func readBack(t *testing.T, f *os.File, v Volume, c Caps) (got []byte, past bool) {
 	t.Helper()
-	asked := 0
+	var asked atomic.Int64
 	past, err := ReadBack(f, v, c,
-		func(n int) error { asked += n; return nil },
+		func(n int, do func() error) error { asked.Add(int64(n)); return do() },
 		func(p []byte) error { got = append(got, p...); return nil })
 	must(t, err)
-	if asked != len(got) {
-		t.Errorf("passed %d bytes, read %d", asked, len(got))
+	if asked.Load() != int64(len(got)) {
+		t.Errorf("passed %d bytes, read %d", asked.Load(), len(got))
 	}
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	must(t, err)
@@ -105,7 +106,7 @@ func TestReadBackPassesOnWhatTheFileSystemFinds(t *testing.T) {
 	copy(content, "the first bytes of all")
 	f := stored(t, d, v, content)
 	changeOnDevice(t, filepath.Join(filepath.Dir(at), "image"), content[:22], []byte("THE FIRST BYTES"))
-	past, err := ReadBack(f, v, Caps{}, func(int) error { return nil }, func([]byte) error { return nil })
+	past, err := ReadBack(f, v, Caps{}, atOnce, func([]byte) error { return nil })
 	if past {
 		t.Error("a failed reading was called past the cache")
 	}

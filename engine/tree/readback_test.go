@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"sync/atomic"
 	"testing"
 )
 
@@ -30,44 +31,47 @@ func filled(t *testing.T, content []byte) (*os.File, Volume) {
 	return f, v
 }
 
+// atOnce is the step of those whom nobody holds up.
+func atOnce(_ int, do func() error) error { return do() }
+
 func TestReadBackHandsOnEveryByteInOrder(t *testing.T) {
-	for _, size := range []int{0, 1, 511, 4096, 4097, pieceSize - 1, pieceSize, pieceSize + 1, 9*pieceSize + 12345} {
+	for _, size := range []int{0, 1, 511, 4096, 4097, PieceSize - 1, PieceSize, PieceSize + 1, 9*PieceSize + 12345} {
 		content := randomBytes(size)
 		f, v := filled(t, content)
 		var got []byte
-		passed, largest := 0, 0
+		var passed atomic.Int64
+		largest := 0
 		_, err := ReadBack(f, v, Caps{},
-			func(n int) error { passed += n; return nil },
+			func(n int, do func() error) error { passed.Add(int64(n)); return do() },
 			func(p []byte) error {
 				got = append(got, p...)
-				if largest = max(largest, len(p)); passed < len(got) {
+				if largest = max(largest, len(p)); passed.Load() < int64(len(got)) {
 					t.Error("a piece was read before it was passed")
 				}
 				return nil
 			})
 		must(t, err)
-		if !bytes.Equal(got, content) || passed != size || largest > pieceSize {
-			t.Errorf("%d bytes: equal %v, passed %d, largest piece %d", size, bytes.Equal(got, content), passed, largest)
+		if !bytes.Equal(got, content) || passed.Load() != int64(size) || largest > PieceSize {
+			t.Errorf("%d bytes: equal %v, passed %d, largest piece %d", size, bytes.Equal(got, content), passed.Load(), largest)
 		}
 	}
 }
 
 func TestReadBackEndsWithTheCallersError(t *testing.T) {
-	f, v := filled(t, randomBytes(6*pieceSize))
+	f, v := filled(t, randomBytes(6*PieceSize))
 	stop := errors.New("stop")
-	nothing := func(int) error { return nil }
 	for at := range 6 {
-		n := 0
+		var n atomic.Int32
 		count := func() error {
-			if n++; n > at {
+			if n.Add(1) > int32(at) {
 				return stop
 			}
 			return nil
 		}
-		_, err := ReadBack(f, v, Caps{}, nothing, func([]byte) error { return count() })
+		_, err := ReadBack(f, v, Caps{}, atOnce, func([]byte) error { return count() })
 		wantError(t, err, stop)
-		n = 0
-		past, err := ReadBack(f, v, Caps{}, func(int) error { return count() }, func([]byte) error { return nil })
+		n.Store(0)
+		past, err := ReadBack(f, v, Caps{}, func(_ int, do func() error) error { return errors.Join(count(), do()) }, func([]byte) error { return nil })
 		wantError(t, err, stop)
 		if past {
 			t.Error("an unfinished reading was called past the cache")
@@ -76,9 +80,9 @@ func TestReadBackEndsWithTheCallersError(t *testing.T) {
 }
 
 func TestReadBackOfAFileThatShrinksIsAnError(t *testing.T) {
-	f, v := filled(t, randomBytes(2*pieceSize))
+	f, v := filled(t, randomBytes(2*PieceSize))
 	_, err := ReadBack(f, v, Caps{},
-		func(int) error { return f.Truncate(100) },
+		func(_ int, do func() error) error { return errors.Join(f.Truncate(100), do()) },
 		func([]byte) error { return nil })
 	wantError(t, err, io.ErrUnexpectedEOF)
 }
