@@ -182,7 +182,7 @@ func (g *Governor) cycle(ctx context.Context, m move) cycle {
 		drained := g.steps.drained(wait)
 		end()
 		if !drained {
-			return cycle{work: g.window(false)}
+			return cycle{work: g.window(false), missed: true}
 		}
 	}
 	c := cycle{work: g.window(false)}

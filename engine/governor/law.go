@@ -26,7 +26,10 @@ type work struct {
 }
 
 // cycle is a time of work and the rest after it, if there was one.
-type cycle struct{ work, rest window }
+type cycle struct {
+	work, rest window
+	missed     bool // steps in flight took too long for the look that was asked for
+}
 
 // move is what is done next: let so much into flight, work, rest.
 type move struct {
@@ -49,7 +52,10 @@ const (
 	// The rest after a sync of seconds is cut; a rest that measures nothing is no use.
 	longestRest  = 2 * time.Second
 	shortestRest = 5 * time.Millisecond
-	longestWork  = 50 * time.Millisecond
+	// doubtful is after how many ticks in which others read work yields without a
+	// look, because its own steps, a sync for example, take too long for one.
+	doubtful    = 5
+	longestWork = 50 * time.Millisecond
 	// manyPerSecond I/Os and muchPerSecond bytes are a neighbour; fewer are the
 	// murmur of any system, and each of them is late by one step of ours at most.
 	manyPerSecond = 250
@@ -106,9 +112,11 @@ func (l *law) next(c cycle) move {
 	}
 	l.pressed.see(c)
 	if l.blind || !c.work.known {
-		l.slow.see(c.work)
+		l.slow.see(c)
 	}
-	l.notice(c)
+	if c.work.known {
+		l.notice(c)
+	}
 	switch {
 	case l.active:
 		return l.pay(c)
@@ -117,39 +125,48 @@ func (l *law) next(c cycle) move {
 	}
 	l.share, l.flying = 1, 1
 	l.tune.next(c.work)
+	if !c.work.known {
+		return l.free(tick, 0)
+	}
 	return l.watchful()
 }
 
 // notice decides whether others are active.
 func (l *law) notice(c cycle) {
-	if c.rest.took == 0 {
-		l.unseen += c.work.took
-		if float64(c.work.reads) > muchPerSecond*c.work.took.Seconds() {
-			l.doubts++
+	switch {
+	case c.rest.took == 0:
+		l.doubt(c)
+	case theirs(c.rest):
+		l.begin()
+	default:
+		l.unseen, l.doubts = 0, 0
+		if l.quiet += c.work.took + c.rest.took; l.quiet >= silence {
+			l.active = false
 		}
-		// Steps that take too long for a look: trust the sum of the reads.
-		if l.doubts >= 5 && !l.active {
-			l.begin()
-		}
-		return
-	}
-	l.unseen, l.doubts = 0, 0
-	if theirs(c.rest) {
-		l.quiet = 0
-		if !l.active {
-			l.begin()
-		}
-		return
-	}
-	l.quiet += c.work.took + c.rest.took
-	if l.quiet >= silence {
-		l.active = false
 	}
 }
 
+// doubt goes by the sum of reads alone, until there is a rest.
+func (l *law) doubt(c cycle) {
+	l.unseen += c.work.took
+	if c.missed {
+		l.unseen = lookEvery / 2
+	}
+	if float64(c.work.reads) > muchPerSecond*c.work.took.Seconds() {
+		l.doubts++
+	}
+	if l.doubts >= doubtful {
+		l.begin()
+	}
+}
+
+// begin is called again as long as others are active.
 func (l *law) begin() {
-	l.active = true
-	l.quiet, l.credit, l.unhurt = 0, 0, 0
+	l.quiet, l.unseen, l.doubts = 0, 0, 0
+	if l.active {
+		return
+	}
+	l.active, l.credit, l.unhurt = true, 0, 0
 	l.rates = rates{}
 	l.tune.interrupt()
 }
@@ -164,17 +181,18 @@ func theirs(rest window) bool {
 // watchful is work at full speed, with a look at others now and then, and at once
 // where they seem to read.
 func (l *law) watchful() move {
-	if l.doubts == 1 {
+	if l.doubts == 1 && l.unseen >= lookEvery/4 || l.unseen >= lookEvery {
 		return l.free(0, lookRest)
-	}
-	if l.unseen >= lookEvery {
-		return l.free(tick, lookRest)
 	}
 	return l.free(tick, 0)
 }
 
 func (l *law) free(work, rest time.Duration) move {
-	return move{work: work, rest: rest, look: true, flying: unbounded, files: l.tune.level}
+	m := move{work: work, rest: rest, look: true, flying: unbounded, files: l.tune.level}
+	if l.yield > 0 && l.blind && l.slow.unlearned() {
+		m.flying = 1 // so that it is known what one step takes when nobody suffers
+	}
+	return m
 }
 
 // pay balances the account and plans the next slice of work and the rest after it.

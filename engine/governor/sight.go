@@ -28,9 +28,10 @@ type disk struct {
 // by itself (its journal) is charged to nobody: therefore writes count in rests
 // only, where nothing of ours should be in flight.
 type sight struct {
-	last  counters
-	ahead struct{ read, written int64 }
-	seen  []traffic // by disk, bytes/s of others, smoothed
+	last   counters
+	ahead  struct{ read, written int64 }
+	seen   []traffic // by disk, bytes/s of others, smoothed
+	rested time.Time // end of the last rest
 }
 
 type traffic struct{ reads, writes float64 }
@@ -58,7 +59,7 @@ func (s *sight) since(now counters, rest bool) window {
 		d := now.disks[i].minus(last.disks[i])
 		all = all.plus(d)
 		if rest {
-			s.smooth(i, d, w.took)
+			s.smooth(i, d, w.took, now.at.Sub(s.rested))
 		}
 	}
 	var reads, writes int64
@@ -76,7 +77,7 @@ func (s *sight) since(now counters, rest bool) window {
 		w.writing = all.writing
 	}
 	w.waits = all.readsInFlight > 0
-	s.ahead.read = 0
+	s.ahead.read, s.rested = 0, now.at
 	return w
 }
 
@@ -104,13 +105,12 @@ func (d disk) plus(e disk) disk {
 	return d
 }
 
-// smooth follows, for people, what others do in rests.
-func (s *sight) smooth(i int, d disk, took time.Duration) {
+// smooth follows, for people, what others do in rests, over about 200 ms.
+func (s *sight) smooth(i int, d disk, took, since time.Duration) {
 	if took <= 0 {
 		return
 	}
-	t := &s.seen[i]
-	k := decay(took, 50*time.Millisecond)
+	t, k := &s.seen[i], decay(since, 200*time.Millisecond)
 	t.reads += (float64(d.readBytes)/took.Seconds() - t.reads) * k
 	t.writes += (float64(d.writeBytes)/took.Seconds() - t.writes) * k
 }

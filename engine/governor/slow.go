@@ -11,6 +11,7 @@ import (
 // too, and then the best is forgotten within half a minute.
 type slowness struct {
 	best      [6]float64    // value a second of step time, by the power of two in flight
+	learned   int           // windows of work that were seen
 	low, fine time.Duration // how long it was bad, or good again
 	since     time.Duration // that it suffers
 	suffering bool
@@ -25,10 +26,15 @@ const (
 	longest = 10 * time.Second
 )
 
-func (s *slowness) see(w window) {
+func (s *slowness) see(c cycle) {
+	w := c.work
+	if s.suffering {
+		s.since += w.took + c.rest.took
+	}
 	if w.took == 0 || w.mine.time < w.took/4 {
 		return // hardly any step: nothing to learn
 	}
+	s.learned++
 	now := w.mine.value() / w.mine.time.Seconds()
 	level := math.Round(math.Log2(w.mine.time.Seconds() / w.took.Seconds()))
 	best := &s.best[int(min(max(level, 0), float64(len(s.best)-1)))]
@@ -40,24 +46,27 @@ func (s *slowness) see(w window) {
 	}
 }
 
+// unlearned is true for the first two windows.
+func (s *slowness) unlearned() bool { return s.learned < 2 }
+
 func (s *slowness) judge(now, best float64, took time.Duration) {
 	switch {
+	case best == 0: // never seen with so many in flight
 	case now < bad*best:
 		s.low, s.fine = s.low+took, 0
 	case now > good*best:
 		s.low, s.fine = 0, s.fine+took
 	}
 	if !s.suffering && s.low >= badFor {
-		*s = slowness{best: s.best, suffering: true}
+		*s = slowness{best: s.best, learned: s.learned, suffering: true}
 	}
 	if !s.suffering {
 		return
 	}
-	s.since += took
 	if s.fine >= goodFor {
-		*s = slowness{best: s.best}
+		*s = slowness{best: s.best, learned: s.learned}
 	} else if s.since >= longest {
-		*s = slowness{}
+		*s = slowness{learned: s.learned}
 	}
 }
 
