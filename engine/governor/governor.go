@@ -54,7 +54,7 @@ type Governor struct {
 type Pace struct {
 	Share   float64 // of the time in which steps may go, above 0 to 1
 	Flying  int     // steps, or where nothing is held back files, that may be in work at once
-	Others  float64 // bytes/s that other programs move on the drives; 0: none, or not known
+	Others  float64 // bytes/s that others move on the drives while we yield to them; 0: nobody, or not known
 	Yielded string  // to whom, "others, who read 48 MB/s from the source's drive"; "" to nobody
 }
 
@@ -203,10 +203,9 @@ func (g *Governor) window(rest bool) window {
 
 // tell makes the law's state what Pace says.
 func (g *Governor) tell() {
-	p := Pace{Share: g.law.share, Flying: g.law.tune.level, Others: g.sight.rate()}
+	p := Pace{Share: g.law.share, Flying: g.law.tune.level}
 	if g.law.yielding() {
-		p.Flying = g.law.flying
-		p.Yielded = g.whom()
+		p.Flying, p.Others, p.Yielded = g.law.flying, g.sight.rate(), g.whom()
 	}
 	g.pace.Store(&p)
 }

@@ -125,13 +125,10 @@ func (s *sight) most() (reads, writes float64, name string) {
 	return reads, writes, name
 }
 
-// rate is what others move on all disks, bytes/s; below 100 kB/s it is nothing.
+// rate is what others move on all disks, bytes/s.
 func (s *sight) rate() (sum float64) {
 	for _, t := range s.seen {
 		sum += t.reads + t.writes
-	}
-	if sum < 1e5 {
-		return 0
 	}
 	return sum
 }
