@@ -81,7 +81,7 @@ refused by a guard, 5 source or target missing, 6 busy or locked, 7 cancelled,
 		a.tryCommand(), a.agentCommand("agent"), a.mirrorCommand(), a.verifyCommand(), a.jobsCommand(),
 		a.runCommand(), a.fillCommand(), a.approveCommand(),
 		a.statusCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.historyCommand(), a.openCommand(),
-		a.doctorCommand(), a.autostartCommand(), a.versionCommand(),
+		a.benchCommand(), a.doctorCommand(), a.autostartCommand(), a.versionCommand(),
 	)
 	a.watchStart(root)
 	return root
