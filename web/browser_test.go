@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/hourhand/hourhand/agent"
+	"github.com/hourhand/hourhand/store"
 )
 
 // tab is a browser window whose complaints fail the test: errors in the console,
@@ -155,6 +156,8 @@ func pagesToLookAt(state string, st agent.Status) map[string]string {
 	switch state {
 	case "empty":
 		pages["new"] = "/jobs/new"
+	case "yielding":
+		pages["report"] = runURL(st.Jobs[0].Run.ID)
 	case "running":
 		pages["settings"], pages["edit"], pages["day"] = "/settings", "/jobs/photos/edit", "/?day=2026-11-29"
 	}
@@ -176,6 +179,10 @@ func TestLooks(t *testing.T) {
 	l.set(states["running"])
 	site := newSite(t, l.into)
 	withHistory(t, site.store, states["running"])
+	atWork := states["yielding"].Jobs[0]
+	if _, err := site.store.Begin(store.Run{ID: atWork.Run.ID, Job: atWork.Job.ID, Hour: 14, Due: at14, Started: at14, Trigger: "schedule"}); err != nil {
+		t.Fatal(err)
+	}
 	for _, st := range states {
 		for _, j := range st.Jobs {
 			if j.Last != nil {

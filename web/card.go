@@ -46,7 +46,7 @@ func cardOf(j agent.JobStatus, st agent.Status, open bool) cardView {
 	c.Ring = ringOf(j, now, centreOf(j, st.Pause, now))
 	if j.Run != nil {
 		live := liveOf(*j.Run)
-		c.Live, c.Spark = &live, sparkOf(j.Run.Speeds)
+		c.Live, c.Spark = &live, sparkOf(*j.Run)
 		return c
 	}
 	c.Facts = factsOf(j, now)

@@ -254,7 +254,7 @@ func TestWizardMakesJobs(t *testing.T) {
 		t.Fatalf("got %v, %v, want two jobs", jobs, err)
 	}
 	for _, j := range jobs {
-		if j.Schedule != workingHours || !slices.Equal(j.Excludes, []string{"node_modules/", "*.tmp"}) || filepath.Dir(j.Target) != filepath.Join(home, "drive", "hourhand") {
+		if j.Profile != "" || j.Schedule != workingHours || !slices.Equal(j.Excludes, []string{"node_modules/", "*.tmp"}) || filepath.Dir(j.Target) != filepath.Join(home, "drive", "hourhand") {
 			t.Errorf("got %+v", j)
 		}
 	}

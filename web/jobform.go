@@ -151,10 +151,10 @@ func (s *Server) formOf(job store.Job, f formFields, wrong formErrors) jobFormVi
 			choiceView{Value: "source", Label: "Only take checksums while copying", Say: "faster; proves nothing about the drive"},
 			choiceView{Value: "none", Label: "No proof"}),
 		Paces: choose(f.pace,
-			choiceView{Value: "", Label: "By itself", Say: "gentle by the schedule, normal when you start it"},
-			choiceView{Value: "gentle", Label: "Gentle", Say: "nobody feels it"},
-			choiceView{Value: "normal", Label: "Normal"},
-			choiceView{Value: "full", Label: "Full speed"}),
+			choiceView{Value: "", Label: "By itself", Say: "gentle when the schedule starts it, normal when you do"},
+			choiceView{Value: "gentle", Label: "Gentle", Say: "gives way to other programs before anybody feels it, and takes longer while they work"},
+			choiceView{Value: "normal", Label: "Normal", Say: "goes on beside other programs, which it slows down a little"},
+			choiceView{Value: "full", Label: "Full speed", Say: "takes all that the drives give, and lets other programs wait"}),
 	}
 }
 

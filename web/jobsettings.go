@@ -68,5 +68,5 @@ func profileWord(profile string) string {
 	case "normal":
 		return "normal"
 	}
-	return "by itself: gentle by the schedule, normal when you start it"
+	return "by itself: gentle when the schedule starts it, normal when you do"
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hourhand/hourhand/agent"
@@ -125,44 +124,4 @@ func hoursOf(hours []int) string {
 		return "hour " + hh(hours[0])
 	}
 	return fmt.Sprintf("%d hours", len(hours))
-}
-
-// sparkView is the speed of the last 60 seconds as two paths in a box of 300
-// by 56.
-type sparkView struct {
-	Summary    string
-	Line, Area string
-}
-
-const (
-	sparkWidth  = 300.0
-	sparkHeight = 56.0
-	sparkValues = 60
-)
-
-func sparkOf(speeds []float64) sparkView {
-	if len(speeds) == 0 {
-		return sparkView{Summary: "No speed known yet"}
-	}
-	var peak, sum float64
-	for _, v := range speeds {
-		peak = max(peak, v)
-		sum += v
-	}
-	first := sparkValues - len(speeds) // the newest is always at the right
-	var line strings.Builder
-	for i, v := range speeds {
-		x := float64(first+i) * sparkWidth / (sparkValues - 1)
-		y := sparkHeight - 1
-		if peak > 0 {
-			y -= v / peak * (sparkHeight - 8)
-		}
-		fmt.Fprintf(&line, "%c%.1f %.1f", "ML"[min(i, 1)], x, y)
-	}
-	start := float64(first) * sparkWidth / (sparkValues - 1)
-	return sparkView{
-		Summary: fmt.Sprintf("Speed in the last 60 seconds: average %s, peak %s", speed(sum/float64(len(speeds))), speed(peak)),
-		Line:    line.String(),
-		Area:    fmt.Sprintf("%sL%g %gL%.1f %gZ", line.String(), sparkWidth, sparkHeight, start, sparkHeight),
-	}
 }

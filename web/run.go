@@ -24,6 +24,7 @@ type runView struct {
 	Reason   string
 	Hint     string
 	Live     *liveView // while it is at work
+	Spark    sparkView // with Live
 	Facts    []numberView
 	Counts   []countRow
 	Proof    []shareView
@@ -172,7 +173,7 @@ func (v *runView) now(st agent.Status, r store.Run) {
 	}
 	if j.Run != nil && j.Run.ID == r.ID {
 		live := liveOf(*j.Run)
-		v.Live = &live
+		v.Live, v.Spark = &live, sparkOf(*j.Run)
 		v.Actions = cardActions(j, st.Pause.On)
 		return
 	}

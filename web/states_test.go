@@ -70,6 +70,26 @@ func working(j agent.JobStatus, share float64) agent.JobStatus {
 	return j
 }
 
+// yielding is a gentle run with a limit that gave way 30 seconds ago for 8, and
+// does so since 14 seconds.
+func yielding(j agent.JobStatus) agent.JobStatus {
+	r := j.Run
+	r.Profile, r.Limit = "gentle", 140_000_000
+	for i, v := range r.Speeds {
+		r.Speeds[i] = min(v, 140e6)
+		share := 1.0
+		if i >= 22 && i < 30 || i >= 46 {
+			share = 0.4
+			r.Speeds[i] *= share
+		}
+		r.Shares = append(r.Shares, share)
+	}
+	p := &r.Progress.Pace
+	p.Share, p.Flying, p.Others, p.Yielded = 0.4, 2, 48e6, "others, who read 48 MB/s from the source's drive"
+	r.Progress.Speed = 52e6
+	return j
+}
+
 func statusWith(jobs ...agent.JobStatus) agent.Status {
 	st := agent.Status{Version: "1.2.3", Now: at14, State: agent.Idle, Jobs: jobs}
 	for _, j := range jobs {
@@ -111,6 +131,8 @@ func literalStates() map[string]agent.Status {
 		docs.Board[hour] = store.Hour{}
 	}
 	states["running"] = statusWith(docs, mixed)
+
+	states["yielding"] = statusWith(yielding(working(photos(), 0.45)))
 
 	counting := working(photos(), 0.1)
 	counting.Run.Progress.TotalsKnown, counting.Run.Progress.Phase = false, "scanning"
