@@ -86,7 +86,7 @@ func (r *run) copyOnce(ctx context.Context, t *task, f *os.File, info tree.Info)
 		}
 		file := stagedFile{d: d, o: &t.orders[i], name: r.tempName()}
 		if err = r.m.step("create", t.path); err == nil {
-			file.f, err = d.stage.Create(file.name)
+			file.f, err = d.stage.of(file.name).Create(file.name)
 		}
 		if err != nil {
 			return s, writeErr(err)

@@ -18,7 +18,7 @@ type dest struct {
 	*target
 	slot    string
 	folders *folders // of the copy
-	stage   *tree.Dir
+	stage   *staging
 	fresh   bool  // a preview of a target that is not made yet
 	before  State // as found
 	old     *index.Reader
@@ -219,17 +219,7 @@ func (d *dest) doBegin() (err error) {
 		}
 		d.folders.setRoot(root)
 	}
-	return d.openStage()
-}
-
-// openStage makes the folder for staged files of this copy.
-func (d *dest) openStage() error {
-	tmp, err := subMake(d.own, "tmp")
-	if err != nil {
-		return err
-	}
-	defer tmp.Close()
-	d.stage, err = subMake(tmp, d.slot)
+	d.stage, err = openStaging(d.own, d.slot)
 	return err
 }
 
@@ -249,10 +239,7 @@ func (d *dest) close() {
 	if d.next != nil {
 		d.next.close()
 	}
-	if d.stage != nil {
-		emptyFolder(d.stage)
-		d.stage.Close()
-	}
+	d.stage.close()
 	if d.changes != nil {
 		d.changes.Close()
 		d.extras.Close()

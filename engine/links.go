@@ -257,11 +257,11 @@ func (r *run) linkMember(ctx context.Context, d *dest, p part, path string, o *o
 	}
 	defer done()
 	temp := r.tempName()
-	if err := in.Link(name, d.stage, temp); err != nil {
+	if err := in.Link(name, d.stage.of(temp), temp); err != nil {
 		return writeErr(err)
 	}
 	if err := r.place(ctx, d, path, temp, o); err != nil {
-		d.stage.Remove(temp)
+		d.stage.of(temp).Remove(temp)
 		return err
 	}
 	d.countCopy(o.now, p.s.info.Size)

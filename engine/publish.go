@@ -125,7 +125,7 @@ func (r *run) placeIn(ctx context.Context, d *dest, in *tree.Dir, name, path, te
 		now, err := in.Stat(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			err = d.stage.RenameNew(temp, in, name)
+			err = d.stage.of(temp).RenameNew(temp, in, name)
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}
@@ -140,7 +140,7 @@ func (r *run) placeIn(ctx context.Context, d *dest, in *tree.Dir, name, path, te
 			return err
 		}
 		if mine {
-			return d.stage.Rename(temp, in, name)
+			return d.stage.of(temp).Rename(temp, in, name)
 		}
 		if err := d.putAside(in, name, path); err != nil {
 			return err

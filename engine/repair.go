@@ -85,12 +85,13 @@ func (a *audit) replace(ctx context.Context, x expected, now tree.Info, good *os
 	defer a.mu.Unlock()
 	d := a.d
 	if d.stage == nil {
-		if err := d.openStage(); err != nil {
+		var err error
+		if d.stage, err = openStaging(d.own, d.slot); err != nil {
 			return err
 		}
 	}
 	const temp = "healed"
-	f, err := d.stage.Create(temp)
+	f, err := d.stage.of(temp).Create(temp)
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (a *audit) replace(ctx context.Context, x expected, now tree.Info, good *os
 		err = a.swapIn(ctx, f, x, now, temp)
 	}
 	if err != nil {
-		d.stage.Remove(temp)
+		d.stage.of(temp).Remove(temp)
 	}
 	return err
 }
@@ -167,7 +168,7 @@ func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, now tree.Inf
 			return err
 		}
 	}
-	if err := d.stage.Rename(temp, in, name); err != nil {
+	if err := d.stage.of(temp).Rename(temp, in, name); err != nil {
 		return err
 	}
 	if err := d.syncer.Sync(ctx, []*os.File{f}, []*tree.Dir{in}); err != nil {

@@ -254,10 +254,10 @@ func (r *run) makeLink(file stagedFile, t *task, to string, folder bool) error {
 	if err := r.m.step("symlink", t.path); err != nil {
 		return writeErr(err)
 	}
-	if err := file.d.stage.Symlink(to, file.name, folder); err != nil {
+	if err := file.d.stage.of(file.name).Symlink(to, file.name, folder); err != nil {
 		return writeErr(err)
 	}
-	lost, err := file.d.stage.SetLink(file.name, t.src)
+	lost, err := file.d.stage.of(file.name).SetLink(file.name, t.src)
 	file.d.lose(lost)
 	return writeErr(err)
 }
@@ -291,7 +291,7 @@ func (f *stagedFile) discard() {
 		f.f = nil
 	}
 	if f.name != "" {
-		if err := f.d.stage.Remove(f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := f.d.stage.of(f.name).Remove(f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			f.d.note("a staged file could not be removed: %v", err)
 		}
 		f.name = ""

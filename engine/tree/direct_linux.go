@@ -59,11 +59,17 @@ func allocate(h handle, size int64) error {
 }
 
 // readPiece fills buf from off, as far as the file goes. size is where a stat saw
-// the end: a short answer there is believed, elsewhere it is asked again.
+// the end: a short answer there is believed, elsewhere it is asked again. No more
+// is asked for at first than the stat promised, and a byte: a direct read zeroes
+// what it leaves of its buffer, which for tiny files was most of its cost.
 func readPiece(f *os.File, buf []byte, off, size int64) (n int, err error) {
 	h := handle(f.Fd())
+	want := len(buf)
+	if rest := size - off; rest >= 0 && rest < int64(want) {
+		want = int(rest/blockSize*blockSize + blockSize)
+	}
 	for n < len(buf) {
-		more, err := readAt(h, buf[n:], off+int64(n))
+		more, err := readAt(h, buf[n:want], off+int64(n))
 		if err != nil {
 			return n, &fs.PathError{Op: "read", Path: f.Name(), Err: err}
 		}
@@ -71,6 +77,7 @@ func readPiece(f *os.File, buf []byte, off, size int64) (n int, err error) {
 		if more == 0 || off+int64(n) == size {
 			break
 		}
+		want = len(buf)
 	}
 	return n, nil
 }
