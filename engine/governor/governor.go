@@ -173,17 +173,8 @@ func (g *Governor) allow(m move) {
 // cycle lets the run work, then rest, and tells what both were like.
 func (g *Governor) cycle(ctx context.Context, m move) cycle {
 	sleep(ctx, m.work)
-	if m.rest > 0 {
-		g.steps.resize(0)
-		wait, end := ctx, context.CancelFunc(func() {})
-		if m.look {
-			wait, end = context.WithTimeout(ctx, patience)
-		}
-		drained := g.steps.drained(wait)
-		end()
-		if !drained {
-			return cycle{work: g.window(false), missed: true}
-		}
+	if m.rest > 0 && !g.drain(ctx, m.look) {
+		return cycle{work: g.window(false), missed: true}
 	}
 	c := cycle{work: g.window(false)}
 	if m.rest > 0 {
@@ -191,6 +182,18 @@ func (g *Governor) cycle(ctx context.Context, m move) cycle {
 		c.rest = g.window(true)
 	}
 	return c
+}
+
+// drain closes the gate and waits for the steps in flight.
+func (g *Governor) drain(ctx context.Context, look bool) bool {
+	g.steps.resize(0)
+	limit := longestRest
+	if look {
+		limit = patience
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return g.steps.drained(ctx)
 }
 
 // window is what happened since the last call.
