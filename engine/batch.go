@@ -7,9 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
-	"github.com/hourhand/hourhand/engine/index"
 	"github.com/hourhand/hourhand/engine/manifest"
 	"github.com/hourhand/hourhand/engine/tree"
 )
@@ -235,20 +232,6 @@ func (x *dirtyFolders) close() {
 	}
 }
 
-// publishDest reads a batch back and renames it, several files at once.
-func (r *run) publishDest(ctx context.Context, d *dest, ps []part) {
-	r.parallel(len(ps), func(i int) {
-		p := ps[i]
-		if ctx.Err() != nil || !d.alive() {
-			return
-		}
-		if err := r.publishFile(ctx, d, p); err != nil && ctx.Err() == nil {
-			p.file.discard()
-			r.failed(p.s.t.only(p.file.o.dest), err)
-		}
-	})
-}
-
 // only is a task for one of its destinations alone.
 func (t *task) only(dest int) *task {
 	one := &task{path: t.path, src: t.src, tries: t.tries, anchored: t.anchored}
@@ -279,35 +262,4 @@ func (r *run) parallel(n int, step func(int)) {
 	}
 	close(next)
 	wg.Wait()
-}
-
-// prove reads a staged file back and compares it with what was hashed in flight.
-func (r *run) prove(ctx context.Context, d *dest, p part) (index.How, error) {
-	switch {
-	case p.file.f == nil, r.m.Verify == VerifyNone:
-		return index.Unproved, nil
-	case r.m.Verify == VerifySource:
-		return index.Source, nil
-	}
-	if err := r.m.step("read back", p.s.t.path); err != nil {
-		return 0, writeErr(err)
-	}
-	h := xxh3.New()
-	past, err := tree.ReadBack(p.file.f, d.vol, d.caps, r.m.Gate.around(ctx), func(b []byte) error {
-		_, err := h.Write(b)
-		return err
-	})
-	if err != nil {
-		return 0, writeErr(err)
-	}
-	if h.Sum128().Bytes() != p.s.hash {
-		return 0, fileErr(CauseMismatch, "read back other bytes than were written (%w); the old copy stays. Check cable and drive", ErrMismatch)
-	}
-	switch {
-	case d.vol.Network:
-		return index.Server, nil
-	case past:
-		return index.Device, nil
-	}
-	return index.Cache, nil
 }

@@ -10,12 +10,8 @@ import (
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
-// publishFile proves one staged file, puts it in place and records it.
-func (r *run) publishFile(ctx context.Context, d *dest, p part) error {
-	how, err := r.prove(ctx, d, p)
-	if err != nil {
-		return err
-	}
+// publishFile puts a staged file in place and records how it was proved.
+func (r *run) publishFile(ctx context.Context, d *dest, p part, how index.How) error {
 	if err := r.m.Gate.open(ctx); err != nil {
 		return err
 	}

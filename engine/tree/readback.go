@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -14,22 +13,32 @@ import (
 // goroutine; the errors of both end the reading. A piece is valid until piece
 // returns.
 //
-// Nobody else may read or write through f meanwhile: it is switched to direct
-// reads and back. Its name may change.
+// Nobody else may read or write through f meanwhile, and only reads in whole
+// blocks afterwards: it stays past the cache. Its name may change.
 func ReadBack(f *os.File, v Volume, c Caps, step Step, piece func(p []byte) error) (past bool, err error) {
 	in, err := FileInfo(f)
 	if err != nil {
 		return false, err
 	}
-	if in.Size == 0 {
+	if past, err = GoPast(f, in.Size, v, c); err != nil {
+		return false, err
+	}
+	err = readAll(f, in.Size, step, piece)
+	return past && err == nil, err
+}
+
+// GoPast makes what is read of a synced file come past the cache, as far as the
+// volume allows, and tells whether it does. It is the first half of ReadBack, for
+// files of size bytes that are then read as a Group.
+func GoPast(f *os.File, size int64, v Volume, c Caps) (bool, error) {
+	if size == 0 {
 		return true, nil // no bytes, nothing that a cache could hold back
 	}
-	past, back, err := goPast(handle(f.Fd()), v, c)
+	past, err := goPast(handle(f.Fd()), v, c)
 	if err != nil {
 		return false, &fs.PathError{Op: "read back", Path: f.Name(), Err: err}
 	}
-	err = errors.Join(readAll(f, in.Size, step, piece), back())
-	return past && err == nil, err
+	return past, nil
 }
 
 // readBackAhead keeps a device busy while a piece is hashed; with direct reads

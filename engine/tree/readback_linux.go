@@ -9,25 +9,21 @@ import (
 )
 
 // goPast drops the file's pages and, where the file system can, turns to direct
-// reads; back undoes that. Both are needed: direct reads alone come from the
-// cache on ext4 with data=journal, dropped pages alone may be there again.
-func goPast(h handle, v Volume, c Caps) (past bool, back func() error, err error) {
-	back = func() error { return nil }
+// reads. Both are needed: direct reads alone come from the cache on ext4 with
+// data=journal, dropped pages alone may be there again.
+func goPast(h handle, v Volume, c Caps) (past bool, err error) {
 	dropPages(h)
 	if !v.PastCache || hasHiddenData(h, v, c) {
-		return false, back, nil
+		return false, nil
 	}
 	able, err := canDirect(h)
 	if err != nil {
-		return false, back, err
+		return false, err
 	}
-	if !able {
-		return noPages(h), back, nil
+	if able && setDirect(h, true) == nil {
+		return true, nil
 	}
-	if err := setDirect(h, true); err != nil {
-		return noPages(h), back, nil
-	}
-	return true, func() error { return setDirect(h, false) }, nil
+	return noPages(h), nil
 }
 
 func dropPages(h handle) {

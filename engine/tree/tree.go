@@ -27,6 +27,7 @@ var (
 	ErrNotFolder   = errors.New("not a folder") // also: became a link since it was listed
 	ErrUnsupported = errors.New("not supported by this file system")
 	ErrName        = errors.New("this file system refuses the name")
+	ErrResized     = errors.New("it has another size than a moment ago")
 )
 
 // Kind of an entry.
