@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,8 +17,8 @@ type sparkView struct {
 	Gave       string // the bands, "" if it gave way to nobody
 	Brim       string // their upper edges: a cue that is no colour
 	Limit      string // "" without a limit, or if it is far above the speed
-	LimitSay   string
 	GivesWay   string // a sentence while it does, or when it just did
+	Takes      string // how much it takes meanwhile
 	Pace       string // what it may take at all
 }
 
@@ -30,15 +31,15 @@ const (
 )
 
 func sparkOf(r agent.RunStatus) sparkView {
-	v := sparkView{GivesWay: givesWayOf(r), Pace: paceOf(r)}
-	v.Summary = summaryOfMinute(r)
+	v := sparkView{Summary: summaryOfMinute(r), Pace: paceOf(r)}
+	v.GivesWay, v.Takes = givesWayOf(r)
 	if len(r.Speeds) == 0 {
 		return v
 	}
 	top, _ := peakAndMean(r.Speeds)
 	if limit := float64(r.Limit); limit > 0 && limit < 2*top { // further up it would press the speed down
 		top = max(top, limit)
-		v.Limit, v.LimitSay = fmt.Sprintf("M0 %.1fH%g", sparkY(limit, top), sparkWidth), "limit of "+speed(limit)
+		v.Limit = fmt.Sprintf("M0 %.1fH%g", sparkY(limit, top), sparkWidth)
 	}
 	v.Line = sparkLine(r.Speeds, top)
 	v.Area = fmt.Sprintf("%sL%g %gL%.1f %gZ", v.Line, sparkWidth, sparkHeight, sparkX(len(r.Speeds), 0), sparkHeight)
@@ -114,19 +115,20 @@ func secondsGivingWay(r agent.RunStatus) (n int64) {
 	return n
 }
 
-// givesWayOf says to whom a run gives way now, or that it just did. A paused one
-// gives way to a person, who knows.
-func givesWayOf(r agent.RunStatus) string {
+// givesWayOf says to whom a run gives way now and what it still takes, or that it
+// just did. A paused one gives way to a person, who knows.
+func givesWayOf(r agent.RunStatus) (say, takes string) {
 	pace := r.Progress.Pace
 	switch n := secondsGivingWay(r); {
 	case r.Progress.Paused:
-		return ""
+		return "", ""
 	case agent.GivesWay(pace.Share):
-		return fmt.Sprintf("Gives way to %s. It takes %s of what it could.", visible(orElse(pace.Yielded, "other programs")), percent(pace.Share))
+		to := cmp.Or(visible(pace.Yielded), "other programs")
+		return stopped("Gives way to " + to), "It takes " + percent(pace.Share) + " of what it could."
 	case n > 0:
-		return "Gave way to others for " + plural(n, "second", "seconds") + " of the last minute."
+		return "Gave way to others for " + plural(n, "second", "seconds") + " of the last minute.", ""
 	}
-	return ""
+	return "", ""
 }
 
 // paceOf says what a run may take at all; "" for a verification, which has no say.
