@@ -167,6 +167,33 @@ func TestKeyboard(t *testing.T) {
 	at.mu.Unlock()
 }
 
+// TestGivingWayComesAndGoes on a page that is never loaded anew: the stream puts
+// bands and words into the graph and takes them away, and nothing in it moves by
+// itself.
+func TestGivingWayComesAndGoes(t *testing.T) {
+	src := newSource()
+	src.set(statusWith(working(photos(), 0.3)))
+	site := newSite(t, func(s *Server) {
+		s.status, s.hub.watch, s.hub.now = src.status, src.watch, func() time.Time { return at14 }
+	})
+	at := newTab(t)
+	at.look(1180, 900, "light")
+	at.do(chromedp.Navigate(site.OpenURL()))
+	at.until("the stream", `!!document.getElementById("stream")?._htmx?.sse`)
+	const gave = `document.querySelector(".spark .gave")`
+	if !eval[bool](at, gave+` === null && document.querySelector(".spark .line").getBoundingClientRect().width > 100`) {
+		t.Error("there are bands before it gave way, or there is no line")
+	}
+	src.set(statusWith(yielding(working(photos(), 0.3))))
+	at.until("the bands", gave+`?.getBoundingClientRect().width > 100 && document.querySelector(".pace").textContent.includes("who read 48 MB/s")`)
+	if n := eval[int](at, `document.querySelector(".live").getAnimations({subtree: true}).length`); n != 0 {
+		t.Errorf("%d animations where less motion is wanted", n)
+	}
+	src.set(statusWith(working(photos(), 0.4)))
+	at.until("their end", gave+` === null && !document.querySelector(".pace").textContent.includes("way")`)
+	at.quiet()
+}
+
 // TestNamesDoNothing shows hostile names in a real browser, in pages and through
 // the stream: nothing runs, nothing is asked for, nothing is changed.
 func TestNamesDoNothing(t *testing.T) {

@@ -145,7 +145,7 @@ func TestFormExplainsThePaces(t *testing.T) {
 		`value="gentle"><span>Gentle <span class="muted">gives way`,
 		`value="normal"><span>Normal <span class="muted">goes on`,
 		`value="full"><span>Full speed <span class="muted">takes all`,
-		"<small>So much is read from the source, never more",
+		"<small>No more than this is read from the source",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the form has no %s", want)
