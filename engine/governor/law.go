@@ -7,14 +7,13 @@ import (
 
 // window is what was measured over one stretch of time.
 type window struct {
-	took  time.Duration
-	known bool  // counters were there; else the next four mean nothing
-	reads int64 // bytes that others read
-	count int64 // I/Os of others, in a rest: in work nobody tells them from ours
-	waits bool  // a read of others was in flight at the end of a rest
-	// writing is the time that writes of others took, in a rest.
-	writing time.Duration
-	stalled time.Duration // somebody waited for memory
+	took    time.Duration
+	known   bool          // counters were there; else the next four mean nothing
+	reads   int64         // bytes that others read
+	count   int64         // I/Os of others, in a rest: in work nobody tells them from ours
+	waits   bool          // a read of others was in flight at the end of a rest
+	writing time.Duration // sum over the writes of others, in a rest
+	stalled time.Duration // in which some task waited for memory
 	mine    work
 	files   int // most files in work
 }
@@ -45,22 +44,25 @@ const (
 	// speed. Who writes is seen by looks alone, and is to be seen within a second.
 	lookEvery = 600 * time.Millisecond
 	lookRest  = 10 * time.Millisecond
-	// silence is how long others must do nothing until work goes on at full speed.
-	silence = 150 * time.Millisecond
-	// quantum is the time of theirs that one slice of work may cost others: a
-	// cycle takes 43 ms for gentle beside a neighbour who loses 60 % in work.
-	quantum = 0.002
-	// The rest after a sync of seconds is cut; a rest that measures nothing is no use.
-	longestRest  = 2 * time.Second
-	shortestRest = 5 * time.Millisecond
 	// doubtful is after how many ticks in which others read work yields without a
 	// look, because its own steps, a sync for example, take too long for one.
-	doubtful    = 5
-	longestWork = 50 * time.Millisecond
+	doubtful = 5
 	// manyPerSecond I/Os and muchPerSecond bytes are a neighbour; fewer are the
 	// murmur of any system, and each of them is late by one step of ours at most.
-	manyPerSecond = 250
+	manyPerSecond = 125
 	muchPerSecond = 1e6
+	// silence is how long others must do nothing until work goes on at full speed.
+	silence = 150 * time.Millisecond
+
+	// quantum is the time of theirs that one slice of work may cost others, in
+	// seconds: a cycle takes 43 ms for gentle beside a neighbour who loses 60 %.
+	quantum = 0.002
+	// Shorter rests measure nothing; longer ones are not owed, whatever a sync cost.
+	shortestRest = 5 * time.Millisecond
+	longestRest  = 2 * time.Second
+	longestWork  = 50 * time.Millisecond
+	// span is over which time the rates of others are measured.
+	span = 500 * time.Millisecond
 )
 
 // law decides from what was seen how much may be in flight and when to rest. It
@@ -79,12 +81,12 @@ type law struct {
 	active  bool          // others are at work on our drives
 	quiet   time.Duration // for which they did nothing
 	unseen  time.Duration // since the last rest
-	doubts  int           // windows of work since then in which others seemed to read
+	doubts  int           // windows of work since then in which others seemed to read; the first after a refuted doubt do not count
 	rates   rates
-	credit  float64 // seconds that others may still lose
-	flying  int     // steps in flight while yielding
-	unhurt  time.Duration
-	share   float64 // of time in which steps may go
+	credit  float64       // seconds that others may still lose
+	flying  int           // steps in flight while yielding
+	unhurt  time.Duration // for which others hardly lost anything
+	share   float64       // of time in which steps may go
 }
 
 func newLaw(o Options) law {
@@ -140,7 +142,7 @@ func (l *law) notice(c cycle) {
 	case theirs(c.rest):
 		l.begin()
 	default:
-		l.unseen, l.doubts = 0, 0
+		l.refute()
 		if l.quiet += c.work.took + c.rest.took; l.quiet >= silence {
 			l.active = false
 		}
@@ -164,6 +166,15 @@ func (l *law) doubt(c cycle) {
 	}
 }
 
+// refute is for a look that saw nobody. What seemed to be others may be reads that
+// the system makes for us; then the next doubts are not worth a look.
+func (l *law) refute() {
+	l.unseen = 0
+	if l.doubts > 0 {
+		l.doubts = -doubtful
+	}
+}
+
 // begin is called again as long as others are active.
 func (l *law) begin() {
 	l.quiet, l.unseen, l.doubts = 0, 0, 0
@@ -178,14 +189,14 @@ func (l *law) begin() {
 // theirs tells whether what happened in a rest is more than a murmur.
 func theirs(rest window) bool {
 	t := rest.took.Seconds()
-	return rest.waits || float64(rest.count) >= 1+manyPerSecond*t/2 ||
+	return rest.waits || float64(rest.count) >= 1+manyPerSecond*t ||
 		rest.count > 0 && float64(rest.reads) >= 65536+muchPerSecond*t
 }
 
 // watchful is work at full speed, with a look at others now and then, and at once
 // where they seem to read.
 func (l *law) watchful() move {
-	if l.doubts == 1 && l.unseen >= lookEvery/4 || l.unseen >= lookEvery {
+	if l.unseen >= lookEvery || l.doubts > 0 && l.unseen >= lookEvery/4 {
 		return l.free(0, lookRest)
 	}
 	return l.free(tick, 0)
@@ -209,8 +220,8 @@ func (l *law) pay(c cycle) move {
 	l.ease(harm, c.work.took+c.rest.took)
 
 	work := min(quantum/harm, longestWork.Seconds())
-	rest := max((harm*work-l.credit)/l.yield-work, shortestRest.Seconds())
-	rest = min(rest, longestRest.Seconds())
+	rest := (harm*work-l.credit)/l.yield - work
+	rest = min(max(rest, shortestRest.Seconds()), longestRest.Seconds())
 	if total > 0 {
 		l.share += (workTime/total - l.share) * decay(c.work.took+c.rest.took, 300*time.Millisecond)
 	}
@@ -241,17 +252,15 @@ func (l *law) halve() move {
 	return move{work: work, rest: seconds(work.Seconds() * idle), flying: 1, files: l.tune.level}
 }
 
-// rates are what others got in work and in rests, the last half second most.
+// rates are what others got in work and in rests, the last span of time most.
 type rates struct {
 	workReads, workTime float64
 	restReads, restTime float64
 	writing             float64 // seconds that their writes took in rests
 }
 
-const memory = 500 * time.Millisecond
-
 func (r *rates) add(c cycle) {
-	keep := 1 - decay(c.work.took+c.rest.took, memory)
+	keep := 1 - decay(c.work.took+c.rest.took, span)
 	r.workReads = r.workReads*keep + float64(c.work.reads)
 	r.workTime = r.workTime*keep + c.work.took.Seconds()
 	r.restReads = r.restReads*keep + float64(c.rest.reads)

@@ -167,6 +167,27 @@ func TestLongSyncIsPaidBack(t *testing.T) {
 	}
 }
 
+func TestDoubtLeadsToALook(t *testing.T) {
+	l := newLaw(Options{Yield: 0.05, Drives: []tree.Drive{drive}})
+	look := cycle{rest: window{took: lookRest, known: true}}
+	look.work.known = true
+	reading := cycle{work: window{took: tick, known: true, reads: 2e6}}
+	ticks := func() (n int) {
+		for m := l.next(reading); m.rest == 0; m = l.next(reading) {
+			n++
+		}
+		return n
+	}
+	l.next(look)
+	if n := ticks(); n > 1 {
+		t.Errorf("looks %d ticks after others seemed to read, want 1", n)
+	}
+	l.next(look) // nobody there: the reads were made for us
+	if n := ticks(); n < 4 || l.yielding() {
+		t.Errorf("looks again after %d ticks, yielding %v; want the usual time and no yielding", n, l.yielding())
+	}
+}
+
 func TestYieldsWhereNoLookIsPossible(t *testing.T) {
 	l := newLaw(Options{Yield: 0.05, Drives: []tree.Drive{drive}})
 	reading := cycle{work: window{took: tick, known: true, reads: 2e6, mine: work2(tick)}, missed: true}

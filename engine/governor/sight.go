@@ -51,25 +51,20 @@ func (s *sight) since(now counters, rest bool) window {
 	s.last = now
 	if len(last.disks) != len(now.disks) || last.at.IsZero() {
 		s.seen = make([]traffic, len(now.disks))
-		return window{took: 0}
+		return window{}
 	}
 	w := window{took: now.at.Sub(last.at), known: len(now.disks) > 0, stalled: now.stalled - last.stalled}
 	var all disk
 	for i := range now.disks {
-		d := now.disks[i].minus(last.disks[i])
-		all = all.plus(d)
-		if rest {
-			s.smooth(i, d, w.took, now.at.Sub(s.rested))
-		}
+		all = all.plus(now.disks[i].minus(last.disks[i]))
 	}
-	var reads, writes int64
-	reads, s.ahead.read = beyond(s.ahead.read+now.read-last.read, all.readBytes, mostAhead)
+	var writes int64
+	w.reads, s.ahead.read = beyond(s.ahead.read+now.read-last.read, all.readBytes, mostAhead)
 	writes, s.ahead.written = beyond(s.ahead.written+now.written-last.written, all.writeBytes, mostDirty)
-	w.reads = reads
 	if !rest {
 		return w
 	}
-	if reads > 0 {
+	if w.reads > 0 {
 		w.count += all.reads
 	}
 	if writes > 0 {
@@ -77,8 +72,25 @@ func (s *sight) since(now counters, rest bool) window {
 		w.writing = all.writing
 	}
 	w.waits = all.readsInFlight > 0
-	s.ahead.read, s.rested = 0, now.at
+	s.rest(last)
 	return w
+}
+
+// rest ends a rest that began at from: no read of ours is in flight, and what the
+// disks did was the doing of others, to be shown to people over about 200 ms.
+func (s *sight) rest(from counters) {
+	s.ahead.read = 0
+	took := s.last.at.Sub(from.at)
+	k := decay(s.last.at.Sub(s.rested), 200*time.Millisecond)
+	s.rested = s.last.at
+	if took <= 0 {
+		return
+	}
+	for i := range s.seen {
+		d, t := s.last.disks[i].minus(from.disks[i]), &s.seen[i]
+		t.reads += (float64(d.readBytes)/took.Seconds() - t.reads) * k
+		t.writes += (float64(d.writeBytes)/took.Seconds() - t.writes) * k
+	}
 }
 
 // beyond is what a drive did more than it was asked for by us, and what it still
@@ -103,16 +115,6 @@ func (d disk) plus(e disk) disk {
 	d.writing += e.writing
 	d.readsInFlight += e.readsInFlight
 	return d
-}
-
-// smooth follows, for people, what others do in rests, over about 200 ms.
-func (s *sight) smooth(i int, d disk, took, since time.Duration) {
-	if took <= 0 {
-		return
-	}
-	t, k := &s.seen[i], decay(since, 200*time.Millisecond)
-	t.reads += (float64(d.readBytes)/took.Seconds() - t.reads) * k
-	t.writes += (float64(d.writeBytes)/took.Seconds() - t.writes) * k
 }
 
 // most is the disk on which others do most.

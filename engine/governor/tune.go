@@ -9,8 +9,8 @@ import (
 
 // tuner finds how many files should be in work at once. It starts with what the
 // drives suggest and tries double and half as many: base, trial, base, trial ...
-// Only what wins three times in a row by a tenth is taken, since two windows of
-// the same setting differ by as much when the files do.
+// Two windows of the same setting differ much (another file, a sync), so only
+// what wins several times in a row over the average of base is taken.
 type tuner struct {
 	fixed       bool
 	level       int // files that may be in work
@@ -19,14 +19,16 @@ type tuner struct {
 	up          bool // direction of the next trial
 	settle      bool // the window after a change belongs to neither setting
 	gathered    window
-	before      float64 // value a second of the last window at base
-	wins        int
-	hold, pause int // windows to go until the next trial; how many after the next failure
+	usual       float64 // value a second at base, smoothed
+	points      int     // of the trial, for each window in which it won
+	hold, pause int     // windows to go until the next trial; how many after the next failure
 }
 
 const (
-	trialWins = 3
-	trialGain = 1.1
+	// A window that gains a tenth is one point, one that gains half is two; five
+	// are enough. So noise of 60 % moves the setting once in 50 trials.
+	trialPoints        = 5
+	smallGain, bigGain = 1.1, 1.5
 	// A window is long enough for some steps of 20 ms in each of a few files.
 	trialWindow = 200 * time.Millisecond
 	// After failed trials it waits longer and longer: 2 s to 26 s.
@@ -107,7 +109,10 @@ func (t *tuner) next(w window) {
 // held takes a window at base and may begin a trial. Without as many files in work
 // as are allowed there is nothing to learn.
 func (t *tuner) held(files int, rate float64) {
-	t.before = rate
+	if t.usual == 0 {
+		t.usual = rate
+	}
+	t.usual += 0.3 * (rate - t.usual)
 	t.hold--
 	if t.hold > 0 || files < t.base || rate == 0 {
 		return
@@ -126,25 +131,27 @@ func (t *tuner) held(files int, rate float64) {
 
 func (t *tuner) tried(files int, rate float64) {
 	trial := t.level
-	if files != trial || rate < trialGain*t.before {
+	if files != trial || rate < smallGain*t.usual {
 		t.set(t.base)
 		t.lost()
 		return
 	}
-	t.wins++
-	if t.wins < trialWins {
+	t.points++
+	if rate > bigGain*t.usual {
+		t.points++
+	}
+	if t.points < trialPoints {
 		t.set(t.base)
 		t.hold = 1
 		return
 	}
-	t.base, t.wins = trial, 0
+	t.base, t.points, t.usual = trial, 0, rate
 	t.hold, t.pause = 1, firstPause
-	t.before = rate
 }
 
 // lost turns the direction, and after both of them failed waits longer.
 func (t *tuner) lost() {
-	t.wins, t.hold = 0, 2
+	t.points, t.hold = 0, 2
 	if !t.up {
 		t.hold = t.pause
 		t.pause = min(2*t.pause, longestPause)
@@ -154,7 +161,7 @@ func (t *tuner) lost() {
 
 // interrupt ends a trial: what is measured now is the doing of others.
 func (t *tuner) interrupt() {
-	t.gathered, t.wins = window{}, 0
+	t.gathered, t.points = window{}, 0
 	t.hold = max(t.hold, 2)
 	if t.level != t.base {
 		t.set(t.base)

@@ -1,6 +1,9 @@
 package tree
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Medium is what a drive stores on, as far as its system knows.
 type Medium int
@@ -17,7 +20,9 @@ type Drive struct {
 	Medium  Medium
 	Network bool // each call is a message to another machine
 	// Disks are the whole disks under the file system, partitions, encryption and
-	// RAID looked through, sorted; empty where the system names none. Linux:
+	// RAID looked through, sorted; empty where the system names none, or where
+	// another process does the work on them (FUSE), so that nobody can tell whose it
+	// is. Linux:
 	// device numbers "8:0", as in /sys/dev/block. Windows: `\\.\PhysicalDrive0`.
 	// macOS: empty.
 	Disks []string
@@ -33,6 +38,9 @@ func (d *Dir) Drive() (Drive, error) {
 	drive := Drive{Network: v.Network}
 	if !v.Network {
 		drive.Medium, drive.Disks = disksUnder(d.h)
+	}
+	if strings.HasPrefix(v.FileSystem, "fuse") {
+		drive.Disks = nil
 	}
 	slices.Sort(drive.Disks)
 	drive.Disks = slices.Compact(drive.Disks)
