@@ -19,6 +19,14 @@ const (
 	batchFiles = 1000 // open descriptors: a quarter of the 4,096 that systems allow by default
 )
 
+// batchBytes is less while others wait for the drives: a sync lets nobody in.
+func (r *run) batchBytes() int64 {
+	if share := r.gov.Pace().Share; share > 0 && share < 1 {
+		return batchBytes / 8
+	}
+	return batchBytes
+}
+
 // batcher gathers staged files and publishes them together, one batch at a time,
 // while the next one fills.
 type batcher struct {
@@ -65,7 +73,7 @@ func (b *batcher) gather(full chan<- []*staged) {
 			batch = append(batch, s)
 			bytes += s.info.Size
 			files += len(s.files)
-			if bytes >= batchBytes || files >= batchFiles {
+			if bytes >= b.run.batchBytes() || files >= batchFiles {
 				flush()
 			}
 		case <-timeout:
@@ -77,7 +85,6 @@ func (b *batcher) gather(full chan<- []*staged) {
 // publish proves a batch and gives its files their names: intents, one sync,
 // read back, rename. The renames become durable with the next sync.
 func (r *run) publish(ctx context.Context, batch []*staged) {
-	began := time.Now()
 	var wg sync.WaitGroup
 	for _, t := range r.targets {
 		wg.Go(func() { r.publishAt(ctx, t, batch) })
@@ -85,17 +92,6 @@ func (r *run) publish(ctx context.Context, batch []*staged) {
 	wg.Wait()
 	for _, s := range batch {
 		s.discard() // closes what was published, removes what was not
-	}
-	if r.m.Profile == ProfileGentle {
-		r.rest(ctx, min(time.Since(began), batchTime))
-	}
-}
-
-// rest leaves the drives to others for as long as the batch took.
-func (r *run) rest(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
 	}
 }
 
@@ -115,13 +111,15 @@ func (r *run) publishAt(ctx context.Context, t *target, batch []*staged) {
 			}
 		}
 	}
-	if len(parts) == 0 || r.m.Gate.open(ctx) != nil {
+	if len(parts) == 0 || enter(ctx, r.m.Gate, r.gov) != nil {
 		return
 	}
+	began := time.Now()
 	err := r.m.step("sync", t.dir)
 	if err == nil {
 		err = t.settle(ctx, parts)
 	}
+	r.gov.End(0, time.Since(began))
 	if err != nil {
 		err = writeError(err)
 		for d := range parts {
@@ -246,11 +244,11 @@ func (t *task) only(dest int) *task {
 	return one
 }
 
-// parallel calls step for 0..n-1 by as many goroutines as stage files.
+// parallel calls step for 0..n-1 by several goroutines.
 func (r *run) parallel(n int, step func(int)) {
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range min(n, r.workers()) {
+	for range min(n, r.hands()) {
 		wg.Go(func() {
 			for i := range next {
 				step(i)

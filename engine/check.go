@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"runtime"
 	"slices"
 	"time"
 
@@ -234,12 +233,4 @@ func (r *run) hashTarget(ctx context.Context, d *dest, path string) (sum [16]byt
 // knows tells whether an entry has a hash on record.
 func knows(e *index.Entry, hash [16]byte) bool {
 	return e.Kind == tree.File && (e.Hash == hash || e.Flags&index.NextToo != 0 && e.NextHash == hash)
-}
-
-// background makes the calling goroutine's thread give way to others, for good:
-// the thread ends with the goroutine.
-func background() func() {
-	runtime.LockOSThread()
-	tree.Background()
-	return func() {}
 }

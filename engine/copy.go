@@ -23,6 +23,13 @@ const ahead = 8
 // directFrom is the size from which a file goes past the cache.
 const directFrom = 1 << 20
 
+// isLarge tells that a file's bytes should go past the cache on both sides, where
+// that can be had. On a drive that seeks the cache is of use: it brings reads and
+// writes together to longer ones.
+func (r *run) isLarge(info tree.Info) bool {
+	return info.Size >= directFrom && info.Allocated >= info.Size && !r.spinning
+}
+
 // readings is how often a file that changes while it is read is tried.
 const readings = 3
 
@@ -123,7 +130,7 @@ func (r *run) pump(ctx context.Context, s *staged, f *os.File, info tree.Info) (
 	if err := w.begin(); err != nil {
 		return 0, err
 	}
-	direct := info.Size >= directFrom && tree.GoDirect(f, r.src.vol, info.Size)
+	direct := r.isLarge(info) && tree.GoDirect(f, r.src.vol, info.Size)
 	if !direct && info.Size >= tree.PieceSize {
 		tree.Advise(f)
 		defer tree.Forget(f)
@@ -158,17 +165,21 @@ func (r *run) stream(ctx context.Context, f *os.File, size int64, to func(tree.P
 
 // reading is the step of reading a source: it is what the limit counts.
 func (r *run) reading(ctx context.Context, name string) tree.Step {
+	step := r.around(ctx)
 	return func(n int, do func() error) error {
 		if err := r.m.Gate.pass(ctx, n); err != nil {
 			return err
 		}
-		if err := r.m.step("read", name); err != nil {
-			return readErr(err)
-		}
-		if err := do(); err != nil {
-			return readErr(err)
-		}
-		return nil
+		return step(n, func() error {
+			err := r.m.step("read", name)
+			if err == nil {
+				err = do()
+			}
+			if err != nil {
+				return readErr(err)
+			}
+			return nil
+		})
 	}
 }
 

@@ -50,13 +50,14 @@ const (
 	ModeChanges             // the hour receives what is new or changed since the last sealed run
 )
 
-// Profile bounds how much the run takes from others.
+// Profile bounds how much the run takes from others. Where nobody else wants the
+// drives, all are as fast.
 type Profile int
 
 const (
-	ProfileNormal Profile = iota // four workers
-	ProfileGentle                // two workers, idle I/O class, rests as long as it worked
-	ProfileFull                  // eight workers, no rests
+	ProfileNormal Profile = iota // other programs lose at most a quarter of their speed
+	ProfileGentle                // at most a twentieth; idle I/O class and low CPU priority besides
+	ProfileFull                  // whatever it takes
 )
 
 // Dest is one copy to be made: an hour of a target, or a one-shot target.
@@ -96,7 +97,7 @@ type Mirror struct {
 	MaxDelete      MaxDelete
 	Keep           time.Duration // ModeChanges: what was put there longer ago is removed; 0: 48 h
 
-	Workers   int // 0: by the profile
+	Workers   int // files in work at once; 0: as many as gain speed on these drives
 	Profile   Profile
 	Gate      *Gate         // pause and limits; nil: never paused, no limit
 	Retries   int           // further tries for a transient error; 0: 2, negative: none

@@ -15,9 +15,10 @@ import (
 // cache, or past it several pieces at once.
 type fanout struct {
 	run    *run
-	ctx    context.Context
 	s      *staged
+	step   tree.Step
 	size   int64 // that a stat told
+	large  bool
 	hash   *xxh3.Hasher
 	n      int64
 	asked  int64 // up to here write-out was asked for
@@ -32,12 +33,15 @@ type fanout struct {
 }
 
 func (r *run) newFanout(ctx context.Context, s *staged, info tree.Info) *fanout {
-	return &fanout{run: r, ctx: ctx, s: s, size: info.Size, sparse: info.Allocated < info.Size, hash: xxh3.New(), slots: make(chan struct{}, ahead)}
+	return &fanout{
+		run: r, s: s, step: r.around(ctx), hash: xxh3.New(), slots: make(chan struct{}, ahead),
+		size: info.Size, large: r.isLarge(info), sparse: info.Allocated < info.Size,
+	}
 }
 
 // begin decides whether the bytes go past the cache: if all files can.
 func (w *fanout) begin() error {
-	if w.size < directFrom || w.sparse {
+	if !w.large {
 		return nil
 	}
 	for i := range w.s.files {
@@ -121,15 +125,14 @@ func (w *fanout) failure() error {
 
 // put writes a piece at its place in all files.
 func (w *fanout) put(p tree.Piece) error {
-	if err := w.run.m.Gate.open(w.ctx); err != nil {
-		return err
-	}
 	for i := range w.s.files {
 		err := w.on(&w.s.files[i], func(f *os.File) error {
-			if err := w.run.m.step("write", w.s.t.path); err != nil {
-				return err
-			}
-			return w.putAt(f, p.Bytes, p.Off)
+			return w.step(len(p.Bytes), func() error {
+				if err := w.run.m.step("write", w.s.t.path); err != nil {
+					return err
+				}
+				return w.putAt(f, p.Bytes, p.Off)
+			})
 		})
 		if err != nil {
 			return err

@@ -40,6 +40,9 @@ func (g *Gate) Resume() {
 
 // Paused tells whether the gate is closed.
 func (g *Gate) Paused() bool {
+	if g == nil {
+		return false
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.closed != nil
@@ -93,14 +96,4 @@ func (g *Gate) pass(ctx context.Context, n int) error {
 		return err
 	}
 	return g.open(ctx)
-}
-
-// around is the step of work that no limit counts.
-func (g *Gate) around(ctx context.Context) tree.Step {
-	return func(_ int, do func() error) error {
-		if err := g.open(ctx); err != nil {
-			return err
-		}
-		return do()
-	}
 }

@@ -4,12 +4,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hourhand/hourhand/engine/governor"
 )
 
 // meter counts a run's progress. Workers add to atomics; one goroutine makes a
 // snapshot of them four times a second, so that nobody waits for a watcher.
 type meter struct {
 	gate     *Gate
+	gov      atomic.Pointer[governor.Governor]
 	ready    atomic.Pointer[[]*dest] // the destinations, once they are open
 	started  time.Time
 	files    atomic.Int64 // found
@@ -95,6 +98,7 @@ func (m *meter) snapshot() Progress {
 	if c := m.current.Load(); c != nil {
 		p.Current = *c
 	}
+	p.Pace = pace(m.gov.Load())
 	p.FilesDone, p.BytesDone = m.done()
 	p.Speed = m.speed(time.Now(), p.CopyDone)
 	return p

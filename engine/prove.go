@@ -73,13 +73,13 @@ func (r *run) prove(ctx context.Context, d *dest, ps []part) []proof {
 			}
 		}
 	}
-	together.read(d, r.m.Gate.around(ctx))
+	together.read(d, r.around(ctx))
 	return proofs
 }
 
 func (r *run) proveLarge(ctx context.Context, d *dest, p part, x *proof) {
 	h := xxh3.New()
-	past, err := tree.ReadBack(p.file.f, d.vol, d.caps, r.m.Gate.around(ctx), func(b []byte) error {
+	past, err := tree.ReadBack(p.file.f, d.vol, d.caps, r.around(ctx), func(b []byte) error {
 		_, err := h.Write(b)
 		return err
 	})

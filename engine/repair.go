@@ -113,7 +113,7 @@ func (a *audit) replace(ctx context.Context, x expected, now tree.Info, good *os
 func (a *audit) fill(ctx context.Context, f, good *os.File, x expected) error {
 	h := xxh3.New()
 	at := int64(0)
-	_, err := tree.ReadBack(good, a.d.vol, a.d.caps, a.h.Gate.around(ctx), func(p []byte) error {
+	_, err := tree.ReadBack(good, a.d.vol, a.d.caps, around(ctx, a.h.Gate, nil), func(p []byte) error {
 		h.Write(p)
 		n, err := f.WriteAt(p, at)
 		at += int64(n)
@@ -146,7 +146,7 @@ func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, now tree.Inf
 		return lostError(writeError(err))
 	}
 	h := xxh3.New()
-	past, err := tree.ReadBack(f, d.vol, d.caps, (*Gate)(nil).around(ctx), func(p []byte) error {
+	past, err := tree.ReadBack(f, d.vol, d.caps, around(ctx, nil, nil), func(p []byte) error {
 		_, err := h.Write(p)
 		return err
 	})

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hourhand/hourhand/engine/exclude"
+	"github.com/hourhand/hourhand/engine/governor"
 	"github.com/hourhand/hourhand/engine/index"
 	"github.com/hourhand/hourhand/engine/tree"
 )
@@ -45,6 +45,10 @@ type run struct {
 	all     []*dest // of m.Dests
 	scanner *scanner
 	meter   *meter
+	gov     *governor.Governor
+	// spinning: a drive of the run seeks; it is used through the cache, which
+	// brings its writes together
+	spinning bool
 
 	tasks  *index.Spill  // found by the scan, worked on at once
 	late   *index.Spill  // replacements that wait for the guard's word
@@ -121,6 +125,7 @@ func (r *run) open(ctx context.Context) (err error) {
 		}
 	}
 	r.meter.ready.Store(&r.dests)
+	r.govern()
 	r.tasks, r.late, r.links = index.NewSpill(r.m.Scratch), index.NewSpill(r.m.Scratch), index.NewSorter(r.m.Scratch)
 	r.scanner = newScanner(&r.m, r.src, r.sources, r.dests, r.targets, r.rules, r, r.meter)
 	return ctx.Err()
@@ -301,20 +306,8 @@ func checkTarget(m *Mirror, src *source, dir string) error {
 	return admit(m, src, t)
 }
 
-// workers is how many files are staged at once.
-func (r *run) workers() int {
-	switch {
-	case r.m.Workers > 0:
-		return r.m.Workers
-	case r.m.Profile == ProfileGentle:
-		return 2
-	case r.m.Profile == ProfileFull:
-		return 8
-	}
-	return max(4, runtime.NumCPU())
-}
-
 func (r *run) close() {
+	r.gov.Close()
 	for _, d := range r.all {
 		d.close()
 	}

@@ -46,14 +46,14 @@ func (r *run) process(ctx context.Context, next func() (*task, bool, error)) err
 	for range r.workers() {
 		wg.Go(func() {
 			if r.m.Profile == ProfileGentle {
-				defer background()()
+				background()
 			}
 			for ctx.Err() == nil {
 				turn.Lock()
 				t, ok, err := next()
 				turn.Unlock()
 				if err == nil && ok {
-					err = r.do(ctx, t, b.in)
+					err = r.inTurn(ctx, t, b.in)
 				}
 				if err != nil {
 					cancel(err)
@@ -71,6 +71,15 @@ func (r *run) process(ctx context.Context, next func() (*task, bool, error)) err
 		return err // whatever the cause that the caller gave: it was cancelled
 	}
 	return context.Cause(ctx)
+}
+
+// inTurn works on one task when the governor lets one more file into work.
+func (r *run) inTurn(ctx context.Context, t *task, out chan<- *staged) error {
+	if err := r.gov.Enter(ctx); err != nil {
+		return context.Cause(ctx)
+	}
+	defer r.gov.Leave()
+	return r.do(ctx, t, out)
 }
 
 // do works on one task. Trouble with its file is recorded; an error is for the

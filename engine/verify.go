@@ -268,7 +268,7 @@ func (a *audit) file(ctx context.Context, x expected) {
 	}
 	defer f.Close()
 	h := xxh3.New()
-	past, err := tree.ReadBack(f, a.d.vol, a.d.caps, a.h.Gate.around(ctx), func(p []byte) error {
+	past, err := tree.ReadBack(f, a.d.vol, a.d.caps, around(ctx, a.h.Gate, nil), func(p []byte) error {
 		a.meter.copied.Add(int64(len(p)))
 		_, err := h.Write(p)
 		return err
