@@ -15,6 +15,7 @@ type Advice struct {
 	VerifyCost float64 `json:"verify_cost_percent"` // of time, over the same settings with every file only hashed
 	Peer       string  `json:"peer,omitempty"`      // the fastest tool that proves nothing
 	PeerRatio  float64 `json:"peer_ratio,omitempty"`
+	Settings   string  `json:"settings"` // as flags
 	Text       string  `json:"text"`
 }
 
@@ -50,7 +51,8 @@ func advise(cases []Case) Advice {
 			a.Peer, a.PeerRatio = c.Name, r
 		}
 	}
-	a.Text = a.settings(pace, ratio(auto, chosen)) + " " + a.proof()
+	a.Settings = fmt.Sprintf("--profile %s --workers %d --verify %s", a.Profile, a.Workers, a.Verify)
+	a.Text = "Use " + a.Settings + ": " + a.why(pace, ratio(auto, chosen)) + " " + a.proof()
 	return a
 }
 
@@ -111,20 +113,22 @@ func profileFor(cases []Case, auto Case) (string, float64) {
 	return "full", 1
 }
 
-// settings is the first sentence: what to set, and why.
-func (a Advice) settings(pace, gain float64) string {
-	why := fmt.Sprintf("the number of files at once that Hourhand finds by itself (--workers 0) is as good as any here")
+// why is the first sentence's reason. pace is how many times as long as the
+// profile full the chosen one takes, gain how much faster the chosen number of
+// workers is than the engine's own choice.
+func (a Advice) why(pace, gain float64) string {
+	text := "the number of files at once that Hourhand finds by itself is as good as any here"
 	if a.Workers > 0 {
-		why = fmt.Sprintf("it is %s than what Hourhand finds by itself", times(gain, "faster"))
+		text = fmt.Sprintf("%d at once takes %.2f of the time of what Hourhand finds by itself", a.Workers, 1/gain)
 	}
-	text := fmt.Sprintf("Use --profile %s --workers %d --verify full: %s", a.Profile, a.Workers, why)
-	switch {
-	case a.Profile == "full":
-		return text + ", but only profile full is fast here: the gentler ones take more than half as long again."
-	case pace > 1+unmeasurable/100:
-		return text + fmt.Sprintf(", and giving way to others (%s) costs %.0f %% of time while nobody else works.", a.Profile, 100*(pace-1))
+	cost := "no time that could be measured"
+	if percent := 100 * (pace - 1); percent >= unmeasurable {
+		cost = fmt.Sprintf("%.0f %% of time", percent)
 	}
-	return text + fmt.Sprintf(", and giving way to others (%s) costs nothing while nobody else works.", a.Profile)
+	if a.Profile == "full" {
+		return text + ", but the profiles that give way to others take more than half as long again."
+	}
+	return fmt.Sprintf("%s, and giving way to others (%s) costs %s while nobody else works.", text, a.Profile, cost)
 }
 
 // proof is the second sentence: what verification costs.
@@ -137,12 +141,4 @@ func (a Advice) proof() string {
 		return text + "."
 	}
 	return text + fmt.Sprintf("; the verified copy takes %.2f of the time of the fastest tool found (%s), which proves nothing.", a.PeerRatio, a.Peer)
-}
-
-// times tells a factor above 1: "23 % faster", "2.4 times as fast".
-func times(factor float64, more string) string {
-	if factor < 2 {
-		return fmt.Sprintf("%.0f %% %s", 100*(factor-1), more)
-	}
-	return fmt.Sprintf("%.1f times %s", factor, more)
 }

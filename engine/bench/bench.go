@@ -63,27 +63,32 @@ type Progress struct {
 // engine.ErrUsage, ctx.Err(), or what else stopped it. A tool that fails is left
 // out of the result and named there. notify, which may be nil, is called from
 // one goroutine at a time.
-func Run(ctx context.Context, o Options, notify func(Progress)) (res Result, err error) {
+func Run(ctx context.Context, o Options, notify func(Progress)) (Result, error) {
+	cases, leftOut := allCases()
+	r := race{works: works, cases: cases, notify: notify}
+	res, err := r.measure(ctx, o)
+	res.LeftOut = append(leftOut, res.LeftOut...)
+	return res, err
+}
+
+// measure is Run for the works and cases of r.
+func (r *race) measure(ctx context.Context, o Options) (res Result, err error) {
 	o.To = cmp.Or(o.To, o.Dir)
-	o.Rounds = cmp.Or(o.Rounds, defaultRounds)
-	if o.Rounds < 0 || o.Size < 0 || o.Size > 0 && o.Size < MinSize {
+	r.rounds = cmp.Or(o.Rounds, defaultRounds)
+	if r.rounds < 0 || o.Size < 0 || o.Size > 0 && o.Size < MinSize {
 		return res, fmt.Errorf("%w: a bench takes at least one round and %d bytes", engine.ErrUsage, MinSize)
 	}
-	r := race{rounds: o.Rounds, works: works, notify: notify}
 	removed, err := r.open(&o)
 	if err != nil {
 		return res, err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	var leftOut []string
-	r.cases, leftOut = allCases()
+	defer func() { err = errors.Join(err, r.close()) }() // also when something panics
 	res = Result{
 		Started: time.Now(), System: fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
-		Source: r.source.drive, Target: r.target.drive, Same: r.same,
-		Size: o.Size, Rounds: o.Rounds, LeftOut: leftOut,
+		Source: r.source.drive, Target: r.target.drive, Same: r.same, Size: o.Size, Rounds: r.rounds,
 	}
 	for _, path := range removed {
-		res.Notes = append(res.Notes, "removed what a bench that was killed had left: "+path)
+		res.note("removed what a bench that was killed had left: " + path)
 	}
 	r.cold = newCooler(o.Size)
 	err = r.run(ctx, o.Size, &res)

@@ -26,7 +26,8 @@ type page struct {
 	When       string
 	Drives     string
 	What       string
-	Advice     string
+	Settings   string // "" without advice
+	Why        string
 	Tiles      []tile
 	Works      []workView
 	Groups     []tableGroup
@@ -76,7 +77,7 @@ type tableCell struct {
 func (r Result) page() page {
 	p := page{
 		Title: "Bench of " + r.Target.Folder, When: r.Started.Format("2 January 2006, 15:04"),
-		Drives: r.drives(), What: r.what(), Advice: r.Advice.Text, Tiles: r.tiles(), Conditions: r.Conditions()[1:],
+		Drives: r.drives(), What: r.what(), Settings: r.Advice.Settings, Why: r.Advice.reason(), Tiles: r.tiles(), Conditions: r.Conditions()[1:],
 	}
 	for _, k := range r.Works {
 		p.Works = append(p.Works, r.work(k))
@@ -87,6 +88,12 @@ func (r Result) page() page {
 		}
 	}
 	return p
+}
+
+// reason is the text behind the settings, as a sentence of its own.
+func (a Advice) reason() string {
+	_, text, _ := strings.Cut(a.Text, ": ")
+	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 }
 
 // tiles are the answers in a number each.

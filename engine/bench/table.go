@@ -33,7 +33,7 @@ func (r Result) Table(w io.Writer) error {
 	for _, g := range groupTitles {
 		r.group(b, g.group, g.title)
 	}
-	fmt.Fprintln(b, "\n* the fastest verified copy of this tree")
+	fmt.Fprintln(b, "\n* the fastest verified copy of this tree. Profiles find the number of workers by\n  themselves; the fixed numbers ran with profile full.")
 	for _, line := range r.Conditions() {
 		fmt.Fprintln(b, wrap(line, "  "))
 	}

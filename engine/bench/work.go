@@ -49,9 +49,13 @@ func planLarge(size int64, _ *rand.Rand) []file {
 	return []file{{path: "video.mov", size: size}}
 }
 
+// mostFiles bounds the trees of photos and texts: more teach nothing more.
+const mostFiles = 100_000
+
 // planPhotos are of 2 to 6 MB, as phones and cameras write them; where that
 // would be fewer than eight, there are eight smaller ones.
 func planPhotos(size int64, random *rand.Rand) []file {
+	size = min(size, mostFiles*4_000_000)
 	n := max(8, size/4_000_000)
 	return share(size, n, func(int64) float64 { return 2 + 4*random.Float64() }, func(i int64) file {
 		return file{path: fmt.Sprintf("DCIM/%03dCAMERA/IMG_%05d.JPG", 100+i/500, i)}
@@ -60,27 +64,29 @@ func planPhotos(size int64, random *rand.Rand) []file {
 
 // planTexts are of 0.5 to 4 KB, fifty to a folder.
 func planTexts(size int64, random *rand.Rand) []file {
+	size = min(size, mostFiles*2_000)
 	n := max(50, size/2_000)
 	return share(size, n, func(int64) float64 { return 0.5 + 3.5*random.Float64() }, func(i int64) file {
 		return file{path: fmt.Sprintf("notes/%03d/%02d.txt", i/50, i%50), text: true}
 	})
 }
 
-// mixedFiles and mixedFolders are those of the tree in the report from which the
-// measurements of Hourhand began; mixedFull is the least size that has them all.
+// mixedFiles are those of the tree in the report from which the measurements of
+// Hourhand began, which has 429 folders: these leaves, 20 above them, and one
+// above all. mixedFull is the least size that has them all.
 const (
-	mixedFiles, mixedFolders = 6313, 429
-	mixedFull                = 20_000_000
+	mixedFiles, mixedLeaves, mixedTops = 6313, 408, 20
+	mixedFull                          = 20_000_000
 )
 
 // planMixed has the sizes of a home folder: most files are small, most bytes lie
 // in a few large ones (log-normal, the median a fifteenth of the mean).
 func planMixed(size int64, random *rand.Rand) []file {
 	scale := min(1, float64(size)/mixedFull)
-	n, folders := max(20, int64(mixedFiles*scale)), max(4, int64(mixedFolders*scale))
+	n, leaves := max(20, int64(mixedFiles*scale)), max(4, int64(mixedLeaves*scale))
 	return share(size, n, func(int64) float64 { return math.Exp(2.3 * random.NormFloat64()) }, func(i int64) file {
-		at := i % folders // each folder has some
-		return file{path: fmt.Sprintf("home/%02d/%03d/file-%04d.dat", at%20, at, i), text: i%3 == 0}
+		leaf := i % leaves // each has some
+		return file{path: fmt.Sprintf("home/%02d/%03d/file-%04d.dat", leaf%mixedTops, leaf, i), text: i%3 == 0}
 	})
 }
 
