@@ -178,7 +178,7 @@ func (b *brake) release() {
 
 // openReferences opens the folder in the newest sealed hour of each target.
 func (v *visit) openReferences() {
-	v.refs = make([]*cursor, len(v.targets))
+	v.refs = make([]*index.Folder, len(v.targets))
 	if v.source != there || v.only != "" {
 		return
 	}
@@ -186,23 +186,20 @@ func (v *visit) openReferences() {
 		if t.brake.ref == nil {
 			continue
 		}
-		entries, ok, err := t.brake.ref.Dir(v.path)
-		if err != nil {
+		var err error
+		if v.refs[i], err = t.brake.ref.Folder(v.path); err != nil {
 			t.brake.unsure.Store(true)
-		}
-		if ok && err == nil {
-			v.refs[i] = &cursor{entries: entries}
 		}
 	}
 }
 
 // referenceFile compares a file of the source with the newest sealed hour.
 func (v *visit) referenceFile(path, name string, info tree.Info) {
-	for i, c := range v.refs {
-		if c == nil {
+	for i, f := range v.refs {
+		if f == nil {
 			continue
 		}
-		e, b := c.find(name), v.targets[i].brake
+		e, b := f.Find(name), v.targets[i].brake
 		switch {
 		case e == nil:
 		case e.Kind == tree.Folder:
@@ -216,11 +213,11 @@ func (v *visit) referenceFile(path, name string, info tree.Info) {
 
 // referenceFolder tells the brakes that a file became a folder.
 func (v *visit) referenceFolder(name string) {
-	for i, c := range v.refs {
-		if c == nil {
+	for i, f := range v.refs {
+		if f == nil {
 			continue
 		}
-		if e := c.find(name); e != nil && e.Kind != tree.Folder {
+		if e := f.Find(name); e != nil && e.Kind != tree.Folder {
 			v.targets[i].brake.lose(join(v.path, name), e.Size)
 		}
 	}
@@ -228,14 +225,14 @@ func (v *visit) referenceFolder(name string) {
 
 // judgeReferences finds what the newest sealed hour has and the source has not.
 func (v *visit) judgeReferences() {
-	for i, c := range v.refs {
-		if c == nil {
+	for i, f := range v.refs {
+		if f == nil {
 			continue
 		}
 		b, spelled := v.targets[i].brake, v.folded(v.targets[i].caps)
-		for _, e := range c.entries {
+		for e := range f.All() {
 			path := join(v.path, e.Name)
-			if contains(v.keeps, e.Name) || spelled[tree.Fold(e.Name, v.targets[i].caps)] {
+			if v.marked(e.Name, kept) || spelled[tree.Fold(e.Name, v.targets[i].caps)] {
 				continue
 			}
 			if isOut, _ := v.rules.Out(path, e.Kind == tree.Folder); isOut && !v.m.DeleteExcluded {
@@ -248,7 +245,8 @@ func (v *visit) judgeReferences() {
 				before := b.beyond.Load()
 				b.goneBelow(path)
 				if v.path == "" && b.beyond.Load() > before {
-					b.lostTop.Store(&e.Name)
+					lost := e.Name
+					b.lostTop.Store(&lost)
 				}
 			}
 		}
@@ -262,7 +260,7 @@ func (v *visit) folded(c tree.Caps) map[string]bool {
 		return nil
 	}
 	names := map[string]bool{}
-	for _, n := range v.names {
+	for _, n := range v.names.All() {
 		names[tree.Fold(n, c)] = true
 	}
 	return names
@@ -273,18 +271,21 @@ func (b *brake) goneBelow(dir string) {
 	for stack := []string{dir}; len(stack) > 0; {
 		dir := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		entries, _, err := b.ref.Dir(dir)
+		f, err := b.ref.Folder(dir)
 		if err != nil {
 			b.unsure.Store(true)
 			continue
 		}
-		for _, e := range entries {
+		for e := range f.All() {
 			switch e.Kind {
 			case tree.File, tree.Link:
 				b.lose(join(dir, e.Name), e.Size)
 			case tree.Folder:
 				stack = append(stack, join(dir, e.Name))
 			}
+		}
+		if f.Err() != nil {
+			b.unsure.Store(true)
 		}
 	}
 }

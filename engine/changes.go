@@ -80,6 +80,7 @@ func (s *seen) load(ownDir *tree.Dir) error {
 	if err != nil {
 		return fmt.Errorf("%w; remove it to record the source anew", err)
 	}
+	s.known = make([]sight, 0, min(idx.Len(), info.Size/8)) // no entry is shorter than 8 bytes
 	for l, err := range idx.All() {
 		if err != nil {
 			return fmt.Errorf("%w; remove it to record the source anew", err)

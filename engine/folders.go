@@ -192,23 +192,6 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// cursor looks names up in entries sorted by name, each look-up behind the one
-// before: a merge without a map.
-type cursor struct {
-	entries []index.Entry
-	at      int
-}
-
-func (c *cursor) find(name string) *index.Entry {
-	for c.at < len(c.entries) && c.entries[c.at].Name < name {
-		c.at++
-	}
-	if c.at < len(c.entries) && c.entries[c.at].Name == name {
-		return &c.entries[c.at]
-	}
-	return nil
-}
-
 // touched collects the folders whose metadata must be set at the end of a run,
 // deepest first: setting a mode may lock us out of what lies below.
 type touched struct{ s *index.Sorter }

@@ -6,8 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -207,7 +205,7 @@ type oldFolder struct {
 	mu      sync.Mutex
 	of      *index.Reader
 	dir     string
-	entries []index.Entry
+	entries *index.Folder
 }
 
 // entryOf is what idx says of a path; Kind None: nothing. From any goroutine.
@@ -220,17 +218,16 @@ func (d *dest) entryOf(path string) (index.Entry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of != d.old || l.dir != dir {
-		entries, _, err := d.old.Dir(dir)
+		entries, err := d.old.Folder(dir)
 		if err != nil {
 			return index.Entry{}, err
 		}
 		l.of, l.dir, l.entries = d.old, dir, entries
 	}
-	i, found := slices.BinarySearchFunc(l.entries, name, func(e index.Entry, n string) int { return strings.Compare(e.Name, n) })
-	if !found {
-		return index.Entry{}, nil
+	if e := l.entries.Find(name); e != nil {
+		return *e, nil
 	}
-	return l.entries[i], nil
+	return index.Entry{}, l.entries.Err()
 }
 
 // oldEntry is entryOf where a damaged idx is as one that knows nothing.
@@ -248,17 +245,20 @@ func (d *dest) forgetBelow(to *index.Changes, dir string) error {
 	for stack := []string{dir}; len(stack) > 0; {
 		dir := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		entries, _, err := d.old.Dir(dir)
+		entries, err := d.old.Folder(dir)
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
+		for e := range entries.All() {
 			if e.Kind == tree.Folder {
 				stack = append(stack, join(dir, e.Name))
 			}
 			if err := to.Add(index.Change{Located: index.Located{Dir: dir, Entry: index.Entry{Name: e.Name}}, Gone: true}); err != nil {
 				return err
 			}
+		}
+		if err := entries.Err(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"sync"
 
@@ -57,7 +58,9 @@ type scanner struct {
 
 	mu      sync.Mutex
 	wake    *sync.Cond
-	stack   []place // last in, first out: few folders wait at once
+	stack   []place      // last in, first out: few folders wait at once
+	more    *index.Spill // those that stack has no room for, as of a folder of a million folders
+	waiting int          // in more
 	working int
 	err     error
 }
@@ -85,6 +88,8 @@ type place struct {
 func (s *scanner) scan(ctx context.Context, places ...place) error {
 	s.wake = sync.NewCond(&s.mu)
 	s.stack, s.err = append([]place(nil), places...), nil
+	s.more, s.waiting = index.NewSpill(s.m.Scratch), 0
+	defer s.more.Close()
 	stop := context.AfterFunc(ctx, func() { s.end(ctx.Err()) })
 	defer stop()
 	var wg sync.WaitGroup
@@ -120,8 +125,11 @@ func (s *scanner) work(ctx context.Context) {
 func (s *scanner) pop() (place, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.stack) == 0 && s.working > 0 && s.err == nil {
+	for len(s.stack) == 0 && s.waiting == 0 && s.working > 0 && s.err == nil {
 		s.wake.Wait()
+	}
+	if len(s.stack) == 0 && s.waiting > 0 {
+		s.fetch()
 	}
 	if len(s.stack) == 0 || s.err != nil {
 		return place{}, false
@@ -132,11 +140,35 @@ func (s *scanner) pop() (place, bool) {
 	return p, true
 }
 
-func (s *scanner) push(p place) {
+// manyFolders is how many places wait in memory. Tests take less.
+var manyFolders = 8 << 10
+
+// push has a place visited later.
+func (s *scanner) push(p place) error {
 	s.mu.Lock()
-	s.stack = append(s.stack, p)
-	s.mu.Unlock()
-	s.wake.Signal()
+	defer s.mu.Unlock()
+	defer s.wake.Signal()
+	if len(s.stack) < manyFolders {
+		s.stack = append(s.stack, p)
+		return nil
+	}
+	s.waiting++
+	return spillError(s.more.Put(p.encode()))
+}
+
+// fetch takes a place that stack had no room for. mu is held.
+func (s *scanner) fetch() {
+	rec, _, err := s.more.Next()
+	s.waiting--
+	var p place
+	if err == nil {
+		p, err = decodePlace(rec)
+	}
+	if err == nil {
+		s.stack = append(s.stack, p)
+	} else if s.err == nil {
+		s.err = spillError(err)
+	}
 }
 
 func (s *scanner) end(err error) {
@@ -159,24 +191,20 @@ func (s *scanner) root() place {
 	return p
 }
 
-// listing is one side of a folder: its names, sorted, and what was recorded.
+// listing is a copy's side of a folder: its names and what was recorded.
 type listing struct {
 	dir     *tree.Dir
 	done    func()
-	names   []string
-	at      int
+	names   *index.Names
 	folded  map[string]string // fold of a name -> name; nil where the volume does not fold
-	old     []index.Entry
-	oldAt   cursor
+	old     *index.Folder
 	trusted bool // names and stats come from the idx
 }
 
-// has tells whether a name is listed; names must be asked in order.
+// has tells whether a name is listed.
 func (l *listing) has(name string) bool {
-	for l.at < len(l.names) && l.names[l.at] < name {
-		l.at++
-	}
-	return l.at < len(l.names) && l.names[l.at] == name
+	_, ok := l.names.Find(name)
+	return ok
 }
 
 // visit compares one folder.
@@ -190,10 +218,14 @@ func (s *scanner) visit(p place) error {
 		return err
 	}
 	v.openReferences()
-	for _, name := range v.names {
+	for at, name := range v.names.All() {
+		v.now = at
 		if err := v.sourceEntry(name); err != nil {
 			return err
 		}
+	}
+	if err := v.names.Err(); err != nil {
+		return spillError(err) // whoever is not in a list that broke off is not gone
 	}
 	for i := range s.dests {
 		if p.at[i] == out || !s.dests[i].alive() {
@@ -207,7 +239,7 @@ func (s *scanner) visit(p place) error {
 		}
 	}
 	v.judgeReferences()
-	return nil
+	return v.wholeRead()
 }
 
 // visit is the work on one folder.
@@ -216,11 +248,11 @@ type visit struct {
 	place
 	src    *tree.Dir
 	done   func()
-	names  []string // of the source, sorted
-	keeps  []string // names that no copy may lose by this run, sorted
-	wants  []string // files and links that the copies are to have, sorted
+	names  *index.Names // of the source
+	marks  []stance     // of each of them
+	now    int          // the one that is looked at
 	copies []*listing
-	refs   []*cursor         // of each target, in its newest sealed hour; nil: no guard
+	refs   []*index.Folder   // of each target, in its newest sealed hour; nil: no guard
 	seen   []map[string]bool // folded names of the source, of each copy on a volume that folds
 }
 
@@ -232,7 +264,56 @@ func (v *visit) close() {
 		if l != nil && l.done != nil {
 			l.done()
 		}
+		if l != nil {
+			l.names.Close()
+		}
 	}
+	v.names.Close()
+}
+
+// limit is how many of its names are held in memory: all, where they must be
+// found by what they fold to.
+func (l *listing) limit() int {
+	if l.folded != nil {
+		return math.MaxInt
+	}
+	return bigFolder
+}
+
+// stance is what a name of the source means for the copies.
+type stance uint8
+
+const (
+	kept   stance = 1 << iota // no copy may lose it by this run
+	wanted                    // a file or link that the copies are to have
+)
+
+// marked tells whether the source has a name of that stance.
+func (v *visit) marked(name string, s stance) bool {
+	at, ok := v.names.Find(name)
+	return ok && v.marks[at]&s != 0
+}
+
+// wholeRead tells whether all lists of this folder could be read to their ends. A
+// list that broke off ends the run, or what depends on it: names that it kept
+// back look as if nobody had them, and nothing was removed yet.
+func (v *visit) wholeRead() error {
+	errs := []error{v.names.Err()}
+	for i, l := range v.copies {
+		if l == nil {
+			continue
+		}
+		errs = append(errs, l.names.Err())
+		if err := l.old.Err(); err != nil {
+			v.dests[i].fail(writeError(err))
+		}
+	}
+	for i, f := range v.refs {
+		if f.Err() != nil {
+			v.targets[i].brake.unsure.Store(true)
+		}
+	}
+	return spillError(errors.Join(errs...))
 }
 
 // openSource lists the source's folder. ok false: it is left alone, with all
@@ -252,9 +333,11 @@ func (v *visit) openSource() (ok bool, err error) {
 		}
 	}
 	if err == nil {
-		v.names, err = v.src.Names()
+		v.names, err = v.listAll(v.src, bigFolder, nil)
 	}
 	switch {
+	case errors.Is(err, index.ErrScratch): // first: it may be a missing folder too
+		return false, spillError(err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, tree.ErrNotFolder):
 		if v.path != "" {
 			return false, nil // vanished since it was listed: the next run sees
@@ -267,11 +350,24 @@ func (v *visit) openSource() (ok bool, err error) {
 		v.troubleAll(v.path, fileErr(CauseListing, "folder cannot be listed; nothing below it is removed: %w", err))
 		return false, nil
 	}
-	if v.only != "" {
-		v.names = slices.DeleteFunc(v.names, func(n string) bool { return n != v.only })
-	}
-	slices.Sort(v.names)
+	v.marks = make([]stance, v.names.Len())
 	return true, nil
+}
+
+// bigFolder is how many names of a folder are held in memory: with more its list
+// goes to a file, so that those of all walkers stay within some 30 MB. Tests take
+// less.
+var bigFolder = 64 << 10
+
+// listAll lists a folder, but for the names that leave tells.
+func (v *visit) listAll(dir *tree.Dir, limit int, leave func(name string) bool) (*index.Names, error) {
+	return index.ListNames(v.m.Scratch, limit, func(take func([]string) error) error {
+		return dir.List(func(names []string) error {
+			return take(slices.DeleteFunc(names, func(n string) bool {
+				return v.only != "" && n != v.only || leave != nil && leave(n)
+			}))
+		})
+	})
 }
 
 // openCopies lists the folder in each copy and makes it where it is missing.
@@ -303,11 +399,9 @@ func (v *visit) openCopy(i int, d *dest) (*listing, error) {
 	}
 	if d.old != nil {
 		var err error
-		if l.old, _, err = d.old.Dir(v.path); err != nil {
+		if l.old, err = d.old.Folder(v.path); err != nil {
 			d.note("%v; those files are compared by content", err)
-			l.old = nil
 		}
-		l.oldAt.entries = l.old
 	}
 	if v.at[i] == absent {
 		if v.source == there {
@@ -316,13 +410,28 @@ func (v *visit) openCopy(i int, d *dest) (*listing, error) {
 		return l, nil
 	}
 	if v.m.TrustIndex && v.only == "" && d.old != nil && d.before.Content == Sealed {
-		l.trusted = true
-		for _, e := range l.old {
-			l.names = append(l.names, e.Name)
-		}
-		return l, nil
+		return l, v.trust(l)
 	}
 	return l, v.list(i, l)
+}
+
+// trust takes for a copy's folder what the idx says of it.
+func (v *visit) trust(l *listing) (err error) {
+	l.trusted = true
+	l.names, err = index.ListNames(v.m.Scratch, l.limit(), func(take func([]string) error) error {
+		some := make([]string, 0, 256)
+		for e := range l.old.All() {
+			if some = append(some, e.Name); len(some) < cap(some) {
+				continue
+			}
+			if err := take(some); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+		return take(some)
+	})
+	return spillError(err)
 }
 
 // list reads a copy's folder.
@@ -332,7 +441,14 @@ func (v *visit) list(i int, l *listing) (err error) {
 		err = v.m.step("list copy", v.path)
 	}
 	if err == nil {
-		l.names, err = l.dir.Names()
+		var leave func(string) bool
+		if v.path == "" && d.Hour == OneShot {
+			leave = systems // a drive's root may be the copy
+		}
+		l.names, err = v.listAll(l.dir, l.limit(), leave)
+	}
+	if errors.Is(err, index.ErrScratch) {
+		return spillError(err)
 	}
 	if err != nil {
 		if e := writeError(err); fatal(e) {
@@ -341,15 +457,8 @@ func (v *visit) list(i int, l *listing) (err error) {
 		v.sink.trouble(d, v.path, fileErr(CauseListing, "folder of the copy cannot be listed; it is left as it is: %w", err))
 		return errSkip
 	}
-	if v.only != "" {
-		l.names = slices.DeleteFunc(l.names, func(n string) bool { return n != v.only })
-	}
-	if v.path == "" && d.Hour == OneShot {
-		l.names = slices.DeleteFunc(l.names, systems) // a drive's root may be the copy
-	}
-	slices.Sort(l.names)
 	if l.folded != nil {
-		for _, n := range l.names {
+		for _, n := range l.names.All() {
 			l.folded[tree.Fold(n, d.caps)] = n
 		}
 	}

@@ -79,6 +79,39 @@ func decodeTask(b []byte) (*task, error) {
 	return t, spillError(d.Err)
 }
 
+// encode makes a queue's record of a place that a visit found.
+func (p place) encode() []byte {
+	b := record.AppendString(make([]byte, 0, 256), p.path)
+	b = append(b, byte(p.source))
+	b = binary.AppendUvarint(b, uint64(len(p.at)))
+	for i, at := range p.at {
+		var known index.Entry
+		if p.known != nil && p.known[i] != nil {
+			known = *p.known[i]
+		}
+		b = appendEntry(append(b, byte(at)), known)
+	}
+	return b
+}
+
+func decodePlace(b []byte) (place, error) {
+	d := decode(b)
+	p := place{path: d.String(), source: side(d.Byte())}
+	n := d.Uvarint()
+	if n > maxOrders {
+		d.Fail()
+		n = 0
+	}
+	p.at, p.known = make([]side, n), make([]*index.Entry, n)
+	for i := range p.at {
+		p.at[i] = side(d.Byte())
+		if e := d.entry(); e.Kind != tree.None {
+			p.known[i] = &e
+		}
+	}
+	return p, d.Err
+}
+
 func appendOrders(b []byte, orders []order) []byte {
 	b = binary.AppendUvarint(b, uint64(len(orders)))
 	for _, o := range orders {

@@ -16,7 +16,7 @@ func (v *visit) sourceEntry(name string) error {
 	if path == own {
 		v.leave(func(l *LeftOut) { l.Excluded++ })
 		v.noteAll("a folder " + own + " at the top of the source is left out: that name is Hourhand's own")
-		v.keep(name)
+		v.keep()
 		return nil
 	}
 	info, err := v.src.Stat(name)
@@ -25,17 +25,17 @@ func (v *visit) sourceEntry(name string) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		v.keep(name) // vanished since it was listed: nothing of it is removed in this run
+		v.keep() // vanished since it was listed: nothing of it is removed in this run
 		return nil
 	case err != nil:
-		v.keep(name)
+		v.keep()
 		v.troubleAll(path, readErr(err))
 		return nil
 	}
 	if isOut, _ := v.rules.Out(path, info.Kind == tree.Folder); isOut {
 		v.leave(func(l *LeftOut) { l.Excluded++ })
 		if !v.m.DeleteExcluded {
-			v.keep(name)
+			v.keep()
 		}
 		return nil
 	}
@@ -49,8 +49,8 @@ func (v *visit) sourceEntry(name string) error {
 	return v.sourceFile(path, name, info)
 }
 
-// keep protects a name of every copy from removal by this run.
-func (v *visit) keep(name string) { v.keeps = append(v.keeps, name) }
+// keep protects the present name, in every copy, from removal by this run.
+func (v *visit) keep() { v.marks[v.now] |= kept }
 
 func (v *visit) noteAll(text string) {
 	for _, d := range v.dests {
@@ -60,7 +60,7 @@ func (v *visit) noteAll(text string) {
 
 // sourceFolder sends a folder of the source to be visited.
 func (v *visit) sourceFolder(path, name string, info tree.Info) error {
-	v.keep(name)
+	v.keep()
 	v.referenceFolder(name)
 	child := place{path: path, source: there, at: make([]side, len(v.dests)), known: make([]*index.Entry, len(v.dests))}
 	some := false
@@ -78,7 +78,7 @@ func (v *visit) sourceFolder(path, name string, info tree.Info) error {
 			continue
 		case now.Kind == tree.Folder:
 			child.at[i], some = there, true
-			if e := v.copies[i].oldAt.find(name); e != nil {
+			if e := v.copies[i].old.Find(name); e != nil {
 				known := *e // not the whole folder's entries
 				child.known[i] = &known
 			}
@@ -91,7 +91,7 @@ func (v *visit) sourceFolder(path, name string, info tree.Info) error {
 		}
 	}
 	if some {
-		v.push(child)
+		return v.push(child)
 	}
 	return nil
 }
@@ -104,22 +104,23 @@ func (v *visit) swapFor(i int, path, name string, now tree.Info) error {
 		v.sink.trouble(d, path, fileErr(CauseWrite, "a %s is in the way at the target and could not be moved", kindName(now.Kind)))
 		return nil
 	}
-	old := v.copies[i].oldAt.find(name)
+	old := v.copies[i].old.Find(name)
 	if err := v.sink.extra(d, path, now, v.compare[i].ownerOf(now, old)); err != nil {
 		return err
 	}
 	if now.Kind == tree.Folder {
 		at := v.sides(out)
 		at[i] = there
-		v.push(place{path: path, source: absent, at: at})
+		if err := v.push(place{path: path, source: absent, at: at}); err != nil {
+			return err
+		}
 	}
 	return v.sink.swap(d, path)
 }
 
 // sourceFile compares a file or link with every copy.
 func (v *visit) sourceFile(path, name string, info tree.Info) error {
-	v.keep(name)
-	v.wants = append(v.wants, name)
+	v.marks[v.now] |= kept | wanted
 	if v.only == "" {
 		v.meter.found(info.Size)
 	}
@@ -158,7 +159,7 @@ func (v *visit) orderFor(i int, t *task, name string) error {
 		d.settledN.Add(1) // its problem was reported
 		return err
 	}
-	old := v.copies[i].oldAt.find(name)
+	old := v.copies[i].old.Find(name)
 	verdict := v.compare[i].file(t.src, now, old)
 	if d.seen != nil {
 		if verdict, err = d.seen.judge(v.compare[i], t.src, now, old, t.path); err != nil {
@@ -221,10 +222,10 @@ func (v *visit) copyInfo(i int, name string) (now tree.Info, ok bool, err error)
 		}
 	}
 	if !l.has(name) {
-		return now, true, nil
+		return now, true, l.names.Err()
 	}
 	if l.trusted {
-		return trustedInfo(l.oldAt.find(name)), true, nil
+		return trustedInfo(l.old.Find(name)), true, nil
 	}
 	if err = v.m.step("stat copy", path); err == nil {
 		now, err = l.dir.Stat(name)
@@ -273,13 +274,15 @@ func (v *visit) unfold(i int, name string) (ok bool, err error) {
 // listAs lists an entry of copy i under the source's spelling.
 func (v *visit) listAs(i int, have, want string) {
 	l := v.copies[i]
-	l.names[slices.Index(l.names, have)] = want
-	slices.Sort(l.names)
-	l.at, l.folded[tree.Fold(want, v.dests[i].caps)] = 0, want
+	l.names.Replace(have, want)
+	l.folded[tree.Fold(want, v.dests[i].caps)] = want
 }
 
 // trustedInfo is the stat that idx recorded, for runs that do not look.
 func trustedInfo(e *index.Entry) tree.Info {
+	if e == nil {
+		return tree.Info{} // the idx broke off: see wholeRead
+	}
 	return tree.Info{Kind: e.Kind, Size: e.Size, MTime: e.Target.MTime, CTime: e.Target.CTime, Ino: e.Target.ID, Nlink: 1}
 }
 
@@ -289,8 +292,7 @@ func (v *visit) extras(i int) error {
 		return nil
 	}
 	l, d := v.copies[i], v.dests[i]
-	l.oldAt.at, l.at = 0, 0
-	for _, name := range l.names {
+	for _, name := range l.names.All() {
 		if v.protected(i, name) {
 			continue
 		}
@@ -302,13 +304,15 @@ func (v *visit) extras(i int) error {
 		if isOut, _ := v.rules.Out(path, now.Kind == tree.Folder); !ok || now.Kind == tree.None || isOut && !v.m.DeleteExcluded {
 			continue
 		}
-		if err := v.sink.extra(d, path, now, v.compare[i].ownerOf(now, l.oldAt.find(name))); err != nil {
+		if err := v.sink.extra(d, path, now, v.compare[i].ownerOf(now, l.old.Find(name))); err != nil {
 			return err
 		}
 		if now.Kind == tree.Folder {
 			at := v.sides(out)
 			at[i] = there
-			v.push(place{path: path, source: absent, at: at})
+			if err := v.push(place{path: path, source: absent, at: at}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -316,7 +320,7 @@ func (v *visit) extras(i int) error {
 
 // protected tells whether the source has a name, or may have.
 func (v *visit) protected(i int, name string) bool {
-	if contains(v.keeps, name) {
+	if v.marked(name, kept) {
 		return true
 	}
 	return v.seen[i] != nil && v.seen[i][tree.Fold(name, v.dests[i].caps)]
@@ -326,7 +330,7 @@ func (v *visit) protected(i int, name string) bool {
 func (v *visit) listedInfo(i int, name string) (tree.Info, bool, error) {
 	l, d := v.copies[i], v.dests[i]
 	if l.trusted {
-		return trustedInfo(l.oldAt.find(name)), true, nil
+		return trustedInfo(l.old.Find(name)), true, nil
 	}
 	now, err := l.dir.Stat(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -342,14 +346,15 @@ func (v *visit) forgotten(i int) error {
 	if l == nil || l.trusted || v.only != "" {
 		return nil
 	}
-	l.at = 0
-	for _, e := range l.old {
+	for e := range l.old.All() {
 		if e.Kind == tree.Folder && v.noFolder(l, e.Name) {
 			at := v.sides(out)
 			at[i] = absent
-			v.push(place{path: join(v.path, e.Name), source: absent, at: at})
+			if err := v.push(place{path: join(v.path, e.Name), source: absent, at: at}); err != nil {
+				return err
+			}
 		}
-		if l.has(e.Name) || v.expected(e) {
+		if l.has(e.Name) || v.expected(e.Name) {
 			continue
 		}
 		if err := v.sink.gone(v.dests[i], v.path, e.Name); err != nil {
@@ -363,7 +368,7 @@ func (v *visit) forgotten(i int) error {
 // interrupted run, or somebody else, put something else in its place.
 func (v *visit) noFolder(l *listing, name string) bool {
 	if !l.has(name) {
-		return !contains(v.keeps, name) || contains(v.wants, name)
+		return !v.marked(name, kept) || v.marked(name, wanted)
 	}
 	info, err := l.dir.Stat(name)
 	return err == nil && info.Kind != tree.Folder
@@ -371,13 +376,8 @@ func (v *visit) noFolder(l *listing, name string) bool {
 
 // expected tells that an entry of the idx which the copy lacks is going to be
 // recorded by whoever works on it.
-func (v *visit) expected(e index.Entry) bool {
-	return v.m.Mode == ModeMirror && contains(v.wants, e.Name)
-}
-
-func contains(sorted []string, name string) bool {
-	_, found := slices.BinarySearch(sorted, name)
-	return found
+func (v *visit) expected(name string) bool {
+	return v.m.Mode == ModeMirror && v.marked(name, wanted)
 }
 
 func (v *visit) sides(s side) []side { return slices.Repeat([]side{s}, len(v.dests)) }

@@ -15,9 +15,10 @@ type blocks struct {
 	dir  string // of the present block
 	e    Entry  // the last that next gave
 	d    decoder
-	open bool // the present block has more chunks
-	seen int  // blocks begun
-	one  bool // more than one block is damage
+	open bool  // the present block has more chunks
+	seen int   // blocks begun
+	at   int64 // offset of the present chunk
+	one  bool  // more than one block is damage
 	name string
 }
 
@@ -52,7 +53,7 @@ func (b *blocks) readChunk() error {
 	if first == b.open || place&^(firstChunk|lastChunk) != 0 || first && b.one && b.seen > 0 {
 		return damaged("chunk at %d does not belong there", at)
 	}
-	b.open = place&lastChunk == 0
+	b.open, b.at = place&lastChunk == 0, at
 	b.d = decoder{record.Reader{Rest: payload}}
 	b.e = Entry{}
 	if first {

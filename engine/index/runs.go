@@ -60,12 +60,12 @@ type run struct {
 	key, value []byte
 }
 
-// start opens the runs. Their buffers together take as much as the arena.
+// start opens the runs. Their buffers together take no more than the arena did.
 func (m *merger) start() error {
 	s := m.s
 	runs := []*run{{age: len(s.runs), left: len(s.records)}}
 	for i, x := range s.runs {
-		size := min(max(s.memory/len(s.runs), 4<<10), 256<<10)
+		size := min(max(s.memory/len(s.runs), 4<<10), 64<<10)
 		in := bufio.NewReaderSize(io.NewSectionReader(s.file, x.start, x.end-x.start), size)
 		runs = append(runs, &run{age: i, in: in, left: x.records})
 	}

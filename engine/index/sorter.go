@@ -161,6 +161,14 @@ func (s *Sorter) merge() *merger {
 		return m
 	}
 	s.ended = true
+	if len(s.runs) > 0 {
+		// what is in memory goes the way of the rest: the buffers of the runs take
+		// its place
+		if s.err = s.spill(); s.err != nil {
+			return m
+		}
+		s.arena, s.records = nil, nil
+	}
 	s.sort()
 	if s.err = m.start(); s.err != nil {
 		m.heap = nil

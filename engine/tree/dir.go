@@ -3,6 +3,7 @@ package tree
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -51,8 +52,38 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 func (d *Dir) Names() ([]string, error) {
 	d.listing.Lock()
 	defer d.listing.Unlock()
-	names, err := listNames(d.h)
+	names, err := allNames(d.h)
 	return names, pathError("list", d.name, err)
+}
+
+func allNames(h handle) (names []string, err error) {
+	err = listNames(h, func(some []string) error {
+		names = append(names, some...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// List hands all entries without "." and ".." to take, batch by batch, unsorted,
+// and an entry of a folder that changes meanwhile perhaps twice: for folders that
+// memory may not hold. It ends at an error of take and returns it as it is. Only
+// a nil error means that the list is whole. take must not list d.
+func (d *Dir) List(take func(names []string) error) error {
+	d.listing.Lock()
+	defer d.listing.Unlock()
+	var taken error
+	err := listNames(d.h, func(names []string) error {
+		taken = take(names)
+		return taken
+	})
+	if taken != nil {
+		return taken
+	}
+	return pathError("list", d.name, err)
 }
 
 // Stat is lstat of an entry.

@@ -1,28 +1,37 @@
 package tree
 
 import (
+	"io"
 	"os"
-	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 const noAtime = 0 // macOS has no such flag
 
-// listNames opens the folder anew: os.File goes on where another left off.
-func listNames(h handle) ([]string, error) {
+// listNames opens the folder anew: os.File goes on where another left off. It
+// ends at an error of take.
+func listNames(h handle, take func([]string) error) error {
 	own, err := reopen(h)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f := os.NewFile(uintptr(own), ".")
 	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if err != nil {
-		return nil, err
+	for {
+		names, err := f.Readdirnames(1024)
+		if len(names) > 0 {
+			if err := take(names); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
 }
 
 func mountOf(h handle) (uint64, error) {

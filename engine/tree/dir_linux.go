@@ -3,7 +3,6 @@ package tree
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -17,35 +16,33 @@ const direntSize = 64 << 10
 
 var direntBuffers = sync.Pool{New: func() any { return new([direntSize]byte) }}
 
-func listNames(h handle) ([]string, error) {
+// listNames ends at an error of take.
+func listNames(h handle, take func([]string) error) error {
 	if _, err := unix.Seek(int(h), 0, 0); err != nil {
-		return nil, err
+		return err
 	}
 	buf := direntBuffers.Get().(*[direntSize]byte)
 	defer direntBuffers.Put(buf)
-	var names []string
 	for {
 		n := 0
 		err := again(func() (err error) {
 			n, err = unix.Getdents(int(h), buf[:])
 			return err
 		})
-		if err != nil {
-			return nil, err
+		if err != nil || n == 0 {
+			return err
 		}
-		if n == 0 {
-			slices.Sort(names)
-			return slices.Compact(names), nil
+		if err := take(namesIn(buf[:n])); err != nil {
+			return err
 		}
-		names = appendNames(names, buf[:n])
 	}
 }
 
-// appendNames takes the names out of linux_dirent64 records (getdents64(2)):
+// namesIn takes the names out of linux_dirent64 records (getdents64(2)):
 // inode 8 bytes, offset 8, length of the record 2, type 1, name up to a NUL. It
 // first moves the names together within buf, so that a buffer costs one
 // allocation and not one per name.
-func appendNames(names []string, buf []byte) []string {
+func namesIn(buf []byte) []string {
 	const nameAt = 19
 	var ends [direntSize / 24]uint16 // no record is shorter than 24 bytes
 	packed, count := 0, 0
@@ -62,7 +59,7 @@ func appendNames(names []string, buf []byte) []string {
 		count++
 	}
 	all, start := string(buf[:packed]), uint16(0)
-	names = slices.Grow(names, count)
+	names := make([]string, 0, count)
 	for _, end := range ends[:count] {
 		names = append(names, all[start:end])
 		start = end

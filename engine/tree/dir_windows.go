@@ -2,7 +2,6 @@ package tree
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -170,32 +169,33 @@ func mkdirAt(dir handle, name string) error {
 var listBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // listNames opens the folder anew, to begin at the beginning: a handle whose scan
-// is restarted may show again what it found before (wine does).
-func listNames(h handle) ([]string, error) {
+// is restarted may show again what it found before (wine does). It ends at an error
+// of take.
+func listNames(h handle, take func([]string) error) error {
 	own, err := openAt(h, "", windows.FILE_LIST_DIRECTORY|readAttributes, windows.FILE_OPEN, windows.FILE_DIRECTORY_FILE)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer closeHandle(own)
 	buf := listBuffers.Get().(*[64 << 10]byte)
 	defer listBuffers.Put(buf)
-	var names []string
-	for {
+	for first := true; ; first = false {
 		err := windows.GetFileInformationByHandleEx(windows.Handle(own), windows.FileFullDirectoryInfo, &buf[0], uint32(len(buf)))
 		switch {
 		case err == windows.ERROR_NO_MORE_FILES,
-			err == windows.ERROR_FILE_NOT_FOUND && names == nil: // an empty drive
-			slices.Sort(names)
-			return slices.Compact(names), nil
+			err == windows.ERROR_FILE_NOT_FOUND && first: // an empty drive
+			return nil
 		case err != nil:
-			return nil, err
+			return err
 		}
-		names = appendNames(names, buf[:])
+		if err := take(namesIn(buf[:])); err != nil {
+			return err
+		}
 	}
 }
 
-// appendNames takes the names out of a chain of FILE_FULL_DIR_INFO (winbase.h).
-func appendNames(names []string, buf []byte) []string {
+// namesIn takes the names out of a chain of FILE_FULL_DIR_INFO (winbase.h).
+func namesIn(buf []byte) (names []string) {
 	for {
 		entry := (*struct {
 			next, index uint32

@@ -58,7 +58,7 @@ func finishCaseRename(dir handle, name, toName string) error {
 		return err
 	}
 	defer closeHandle(own)
-	names, err := listNames(own)
+	names, err := allNames(own)
 	if err != nil || !slices.Contains(names, name) {
 		return err
 	}
