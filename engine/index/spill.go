@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// What a Spill holds in memory: 64k actions (engine.md), unless they are longer
-// than 256 bytes on average.
+// What a Spill holds in memory. An action has some 150 bytes, so this is about
+// half a minute's work of copying small files; more would only wait there.
 const (
 	spillRecords = 64 << 10
-	spillBytes   = 16 << 20
+	spillBytes   = 4 << 20
 )
 
 // Spill is a first-in first-out queue of byte records: the first 64k wait in
-// memory (at most 16 MB), more in an unlinked file in scratch. Put never waits
+// memory (at most 4 MB), more in an unlinked file in scratch. Put never waits
 // for a Next.
 type Spill struct {
 	scratch              string
