@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// What a Spill holds in memory. An action has some 150 bytes, so this is about
-// half a minute's work of copying small files; more would only wait there.
+// What a Spill holds in memory. An action has some 150 bytes, so this is some
+// seconds' work of copying small files; more would only wait there.
 const (
 	spillRecords = 64 << 10
 	spillBytes   = 4 << 20
