@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -65,6 +64,3 @@ func unmountAtDeath(t testing.TB, dir string) {
 		guard.Wait()
 	})
 }
-
-// long is how long the system may remember what only it changes.
-const long = time.Hour
