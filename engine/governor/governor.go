@@ -43,7 +43,7 @@ type Governor struct {
 	look   func() counters
 	sight  sight
 
-	bytes, count, nanos atomic.Int64 // of the steps since the start
+	bytes, count, nanos atomic.Int64 // of the steps since the last window
 	pace                atomic.Pointer[Pace]
 
 	stop  context.CancelFunc
