@@ -103,11 +103,20 @@ func workersFor(cases []Case, auto Case) int {
 }
 
 // profileFor is the gentlest profile that does not cost much, and how many times
-// as long it takes as the profile full.
+// as long it takes as the profile full; 0 where that is not known, because it
+// gave way to programs that worked meanwhile, as it should.
 func profileFor(cases []Case, auto Case) (string, float64) {
 	for _, p := range []string{"gentle", "normal"} {
-		if c, ok := find(cases, Full, p, 0); ok && ratio(c, auto) > 0 && ratio(c, auto) <= gentleCost {
-			return p, ratio(c, auto)
+		c, ok := find(cases, Full, p, 0)
+		if !ok {
+			continue
+		}
+		pace := ratio(c, auto)
+		if pace > 0 && pace <= gentleCost {
+			return p, pace
+		}
+		if c.Yielded {
+			return p, 0
 		}
 	}
 	return "full", 1
@@ -125,7 +134,10 @@ func (a Advice) why(pace, gain float64) string {
 	if percent := 100 * (pace - 1); percent >= unmeasurable {
 		cost = fmt.Sprintf("%.0f %% of time", percent)
 	}
-	if a.Profile == "full" {
+	switch {
+	case pace == 0:
+		return fmt.Sprintf("%s; profile %s gave way to programs that used the drive meanwhile, so its cost is not known.", text, a.Profile)
+	case a.Profile == "full":
 		return text + ", but the profiles that give way to others take more than half as long again."
 	}
 	return fmt.Sprintf("%s, and giving way to others (%s) costs %s while nobody else works.", text, a.Profile, cost)

@@ -28,6 +28,7 @@ func (r runner) ours() bool { return r.Group != Tools }
 type job struct {
 	from, to string
 	note     func(string)
+	yielded  func() // called if the run gave way to other programs
 	verified *engine.Verified
 }
 
@@ -85,7 +86,11 @@ func ourCase(group string, profile engine.Profile, workers int) runner {
 		reports, err := engine.Run(ctx, engine.Mirror{
 			Source: j.from, Dests: []engine.Dest{{Target: j.to, Hour: engine.OneShot}}, MakeDest: true,
 			Verify: proof, Profile: profile, Workers: workers,
-		}, func(engine.Progress) {})
+		}, func(p engine.Progress) {
+			if p.Pace.Yielded != "" {
+				j.yielded()
+			}
+		})
 		for _, r := range reports {
 			err = errors.Join(err, whole(r))
 			for _, n := range r.Notes {

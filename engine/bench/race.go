@@ -141,7 +141,8 @@ func (r *race) runWork(ctx context.Context, w work, files []file, res *Result) (
 				continue
 			}
 			r.tell(w.name, c.Title(), round)
-			took, err := r.time(ctx, r.cases[i], files, res)
+			yielded := func() { c.Yielded = true }
+			took, err := r.time(ctx, r.cases[i], files, yielded, res)
 			if err != nil && (r.cases[i].ours() || ctx.Err() != nil || errors.Is(err, engine.ErrNoSpace)) {
 				return fmt.Errorf("%s: %w", c.Title(), err)
 			}
@@ -171,7 +172,7 @@ func order(cases, round int) []int {
 }
 
 // time runs one case on the tree, from a cold source into a fresh target.
-func (r *race) time(ctx context.Context, c runner, files []file, res *Result) (took time.Duration, err error) {
+func (r *race) time(ctx context.Context, c runner, files []file, yielded func(), res *Result) (took time.Duration, err error) {
 	defer func() {
 		// The removal of the last copy is not to be charged to the next case.
 		err = errors.Join(err, r.target.clear(copyName), flush(context.WithoutCancel(ctx), r.target.path))
@@ -181,7 +182,7 @@ func (r *race) time(ctx context.Context, c runner, files []file, res *Result) (t
 		return 0, err
 	}
 	start := time.Now()
-	err = c.run(ctx, job{from: r.source.source(), to: r.target.copy(), note: res.note, verified: &res.Verified})
+	err = c.run(ctx, job{from: r.source.source(), to: r.target.copy(), note: res.note, yielded: yielded, verified: &res.Verified})
 	took = time.Since(start)
 	if err != nil {
 		return took, err

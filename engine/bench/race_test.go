@@ -31,7 +31,7 @@ func TestCasesMakeEqualTrees(t *testing.T) {
 		t.Run(c.Title(), func(t *testing.T) {
 			to := filepath.Join(dir, fmt.Sprint(i))
 			var verified engine.Verified
-			if err := c.run(t.Context(), job{from, to, func(string) {}, &verified}); err != nil {
+			if err := c.run(t.Context(), job{from, to, func(string) {}, func() {}, &verified}); err != nil {
 				t.Fatal(err)
 			}
 			if got := contents(t, to); !reflect.DeepEqual(got, want) {

@@ -53,6 +53,7 @@ type Case struct {
 	Profile string `json:"profile,omitempty"` // of ours: gentle, normal, full
 	Workers int    `json:"workers"`           // of ours; 0: by itself
 	Failed  string `json:"failed,omitempty"`  // why it was given up
+	Yielded bool   `json:"yielded,omitempty"` // it gave way to other programs: its times tell more about those than about the drive
 	Times   []Time `json:"times"`             // one for each tree
 }
 

@@ -21,6 +21,11 @@ func ours(group, profile string, workers int, medians ...float64) Case {
 	return timed(ourCase(group, p[profile], workers).Case, medians...)
 }
 
+func yielded(c Case) Case {
+	c.Yielded = true
+	return c
+}
+
 // timed has two rounds around each median.
 func timed(c Case, medians ...float64) Case {
 	for i, m := range medians {
@@ -71,6 +76,8 @@ func TestAdvice(t *testing.T) {
 			"--profile normal --workers 0 --verify full", 0, []string{"(normal) costs 40 %"}},
 		{"only full is fast", []Case{ours(Full, "gentle", 0, 3), ours(Full, "normal", 0, 2), ours(Full, "full", 0, 1)},
 			"--profile full --workers 0 --verify full", 0, []string{"more than half as long again"}},
+		{"gentle gave way to others", []Case{yielded(ours(Full, "gentle", 0, 3)), ours(Full, "normal", 0, 1), ours(Full, "full", 0, 1)},
+			"--profile gentle --workers 0 --verify full", 0, []string{"gave way to programs that used the drive meanwhile"}},
 		{"each tree counts alike, however long it takes", []Case{
 			ours(Full, "gentle", 0, 100, 0.1), ours(Full, "full", 0, 100, 0.1), ours(Full, "full", 2, 110, 0.05), ours(Source, "full", 2, 110, 0.025),
 		}, "--profile gentle --workers 2 --verify full", 100 * (math.Sqrt2 - 1), nil},
