@@ -144,13 +144,13 @@ func BenchmarkBatch(b *testing.B) {
 			w.fresh(b, func() {
 				b.StopTimer()
 				r, batch := w.staged(b)
-				defer r.close()
 				b.StartTimer()
 				r.publish(context.Background(), batch)
 				b.StopTimer()
 				if got := r.dests[0].report.Copied.Files; got != files {
 					b.Fatalf("published %d files, want %d", got, files)
 				}
+				r.close()
 				b.StartTimer()
 			})
 			perFile(b, files)
