@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -54,11 +55,17 @@ func TestSmallDriveIsRefusedWithNumbers(t *testing.T) {
 
 // Others fill the drive while a bench works, whatever is in work.
 func TestDriveThatBecomesFull(t *testing.T) {
+	tool := func(ctx context.Context, j job) error { // a tool's exit code tells no cause
+		if copyWith(naive)(ctx, j) != nil {
+			return errors.New("exit status 1")
+		}
+		return nil
+	}
 	for step := range 5 {
 		drive := mountLoop(t, 64)
 		foreign := filepath.Join(drive, "foreign")
 		seen := 0
-		r := race{works: []work{{"photos", 1, planPhotos}}, cases: someCases(copyWith(naive)), notify: func(Progress) {
+		r := race{works: []work{{"photos", 1, planPhotos}}, cases: someCases(tool), notify: func(Progress) {
 			if seen++; seen == step+1 {
 				fillUp(t, foreign)
 			}

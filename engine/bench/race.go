@@ -174,9 +174,9 @@ func order(cases, round int) []int {
 // time runs one case on the tree, from a cold source into a fresh target.
 func (r *race) time(ctx context.Context, c runner, files []file, yielded func(), res *Result) (took time.Duration, err error) {
 	defer func() {
-		// The removal of the last copy is not to be charged to the next case.
-		err = errors.Join(err, r.target.clear(copyName), flush(context.WithoutCancel(ctx), r.target.path))
-		err = r.explainFull(err)
+		err = r.explainFull(err) // before the removal makes room
+		// The removal of this copy is not to be charged to the next case.
+		err = errors.Join(err, r.target.clear(copyName), flush(ctx, r.target.path))
 	}()
 	if err := r.cold.cool(ctx, r.source.source()); err != nil {
 		return 0, err

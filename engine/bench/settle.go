@@ -98,7 +98,7 @@ func (c *cooler) how() string {
 	case c.drop:
 		return "cold: the system's caches were dropped before each run"
 	case runtime.GOOS == "linux":
-		return "partly cold: the contents of its files were dropped from the cache before each run, their names and sizes were not (that needs root)"
+		return "partly cold: the contents of its files were dropped from the cache before each run, their names and sizes were not (that takes root, and trees of 50 MB)"
 	}
 	return "warm: this system offers no way to drop it from the cache, so reading it cost little"
 }

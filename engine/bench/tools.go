@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +68,11 @@ func (t tool) run(ctx context.Context, path string, j job) error {
 	c := exec.CommandContext(ctx, path, slices.Concat(t.args, paths, t.after)...)
 	c.Stderr = &said
 	c.WaitDelay = toolGrace
-	c.Cancel = func() error { return cmp.Or(c.Process.Signal(os.Interrupt), c.Process.Kill()) }
-	if runtime.GOOS == "windows" { // which has no signal for one process
-		c.Cancel = c.Process.Kill
+	c.Cancel = func() error {
+		if runtime.GOOS == "windows" { // which has no signal for one process
+			return c.Process.Kill()
+		}
+		return c.Process.Signal(os.Interrupt)
 	}
 	err := c.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && t.success != nil && t.success(exit.ExitCode()) {
