@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -187,14 +188,11 @@ func benchJSON(w io.Writer) func(bench.Progress) {
 	}
 }
 
-// benchBar draws the bytes written so far of all that will be.
+// benchBar draws how far the bench is, by the bytes that it writes, and the time
+// left.
 func benchBar(w io.Writer) (show func(bench.Progress), end func()) {
 	bar := progressbar.NewOptions64(1,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionShowTotalBytes(true),
-		progressbar.OptionUseIECUnits(false),
-		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionFullWidth(),
 	)
 	show = func(p bench.Progress) {
@@ -209,5 +207,5 @@ func benchText(p bench.Progress) string {
 	if p.Case == "" {
 		return p.Work + ": making it"
 	}
-	return fmt.Sprintf("%s, round %d: %s", p.Work, p.Round, p.Case)
+	return fmt.Sprintf("%s, round %d: %s", p.Work, p.Round, strings.TrimPrefix(p.Case, "hourhand, "))
 }
