@@ -225,7 +225,9 @@ func readPieces(ctx context.Context, in io.Reader, pieces chan<- piece) error {
 	for {
 		block := blocks.Get().(*[aheadBlock]byte)
 		n, err := in.Read(block[:])
-		if n > 0 {
+		if n == 0 {
+			blocks.Put(block)
+		} else {
 			select {
 			case pieces <- piece{block, n}:
 			case <-ctx.Done():

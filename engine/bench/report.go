@@ -26,7 +26,7 @@ type page struct {
 	When       string
 	Drives     string
 	What       string
-	Settings   string // "" without advice
+	Settings   []string // flags with their values; none without advice
 	Why        string
 	Tiles      []tile
 	Works      []workView
@@ -77,7 +77,7 @@ type tableCell struct {
 func (r Result) page() page {
 	p := page{
 		Title: "Bench of " + r.Target.Folder, When: r.Started.Format("2 January 2006, 15:04"),
-		Drives: r.drives(), What: r.what(), Settings: r.Advice.Settings, Why: r.Advice.reason(), Tiles: r.tiles(), Conditions: r.Conditions()[1:],
+		Drives: r.drives(), What: r.what(), Settings: r.Advice.flags(), Why: r.Advice.reason(), Tiles: r.tiles(), Conditions: r.Conditions()[1:],
 	}
 	for _, k := range r.Works {
 		p.Works = append(p.Works, r.work(k))
@@ -88,6 +88,14 @@ func (r Result) page() page {
 		}
 	}
 	return p
+}
+
+// flags are the settings one by one, so that no line breaks within one.
+func (a Advice) flags() []string {
+	if a.Settings == "" {
+		return nil
+	}
+	return []string{"--profile " + a.Profile, fmt.Sprintf("--workers %d", a.Workers), "--verify " + a.Verify}
 }
 
 // reason is the text behind the settings, as a sentence of its own.
@@ -111,7 +119,7 @@ func (r Result) tiles() []tile {
 		cost = "none"
 	}
 	tiles := []tile{
-		{a.Profile, "profile (--profile)"}, {workers, "files at once (--workers)"}, {a.Verify, "proof (--verify)"},
+		{a.Profile, "profile"}, {workers, "files at once"}, {a.Verify, "verification"},
 		{cost, "time for reading every file back"},
 	}
 	if a.Peer != "" {
