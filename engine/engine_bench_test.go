@@ -45,7 +45,7 @@ func (w *world) fresh(b *testing.B, work func()) {
 }
 
 func BenchmarkScan(b *testing.B) {
-	const files = 10_000
+	const files = 5000
 	w := newBench(b)
 	w.tree(files, 1)
 	b.ReportAllocs()
@@ -61,7 +61,7 @@ func BenchmarkScan(b *testing.B) {
 
 // BenchmarkPreview compares with a copy from which a hundredth differs.
 func BenchmarkPreview(b *testing.B) {
-	const files = 10_000
+	const files = 5000
 	w := newBench(b)
 	w.tree(files, 1)
 	w.run(Done)
@@ -81,7 +81,7 @@ func BenchmarkPreview(b *testing.B) {
 }
 
 func BenchmarkUnchanged(b *testing.B) {
-	const files = 10_000
+	const files = 5000
 	w := newBench(b)
 	w.tree(files, 1)
 	w.run(Done)
