@@ -90,9 +90,10 @@ func (r *run) publish(ctx context.Context, batch []*staged) {
 		wg.Go(func() { r.publishAt(ctx, t, batch) })
 	}
 	wg.Wait()
-	for _, s := range batch {
+	r.parallel(len(batch), func(i int) {
+		s := batch[i]
 		s.discard() // closes what was published, removes what was not
-	}
+	})
 }
 
 // part is what one batch holds for one destination.

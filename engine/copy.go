@@ -130,16 +130,26 @@ func (r *run) pump(ctx context.Context, s *staged, f *os.File, info tree.Info) (
 	if err := w.begin(); err != nil {
 		return 0, err
 	}
+	if b, read, ok := s.t.early.bytes(); ok {
+		s.read = read
+		err = w.write(tree.Piece{Bytes: b})
+	} else {
+		err = r.readInto(ctx, f, info, w)
+	}
+	r.read.Store(time.Now().UnixNano())
+	err = cmp.Or(err, w.end())
+	s.hash = w.hash.Sum128().Bytes()
+	return w.n, err
+}
+
+// readInto reads a file by itself.
+func (r *run) readInto(ctx context.Context, f *os.File, info tree.Info, w *fanout) error {
 	direct := r.isLarge(info) && tree.GoDirect(f, r.src.vol, info.Size)
 	if !direct && info.Size >= tree.PieceSize {
 		tree.Advise(f)
 		defer tree.Forget(f)
 	}
-	err = r.stream(ctx, f, info.Size, w.write)
-	r.read.Store(time.Now().UnixNano())
-	err = cmp.Or(err, w.end())
-	s.hash = w.hash.Sum128().Bytes()
-	return w.n, err
+	return r.stream(ctx, f, info.Size, w.write)
 }
 
 // stream hands on a file's pieces in order as they are read. to frees them.

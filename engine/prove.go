@@ -37,7 +37,7 @@ func (r *run) grouped(ps []part) (groups [][]part) {
 	var room int64
 	for i, p := range ps {
 		need := p.s.info.Size + tree.Block
-		if i == 0 || need > room || len(groups[len(groups)-1]) == tree.Together {
+		if i == 0 || !p.file.d.vol.PastCache || need > room || len(groups[len(groups)-1]) == tree.Together {
 			groups = append(groups, nil)
 			if room = tree.PieceSize; p.s.info.Size >= tree.Small {
 				room = need // alone

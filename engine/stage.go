@@ -35,8 +35,9 @@ type stagedFile struct {
 }
 
 // process stages the tasks that next yields, several at once, and publishes
-// them in batches. next is called by one goroutine at a time.
-func (r *run) process(ctx context.Context, next func() (*task, bool, error)) error {
+// them in batches. next is called by one goroutine at a time; ready tells that it
+// would not wait.
+func (r *run) process(ctx context.Context, next func() (*task, bool, error), ready func() bool) error {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -50,10 +51,10 @@ func (r *run) process(ctx context.Context, next func() (*task, bool, error)) err
 			}
 			for ctx.Err() == nil {
 				turn.Lock()
-				t, ok, err := next()
+				ts, ok, err := several(next, ready)
 				turn.Unlock()
-				if err == nil && ok {
-					err = r.inTurn(ctx, t, b.in)
+				if err == nil && len(ts) > 0 {
+					err = r.inTurn(ctx, ts, b.in)
 				}
 				if err != nil {
 					cancel(err)
@@ -73,13 +74,39 @@ func (r *run) process(ctx context.Context, next func() (*task, bool, error)) err
 	return context.Cause(ctx)
 }
 
-// inTurn works on one task when the governor lets one more file into work.
-func (r *run) inTurn(ctx context.Context, t *task, out chan<- *staged) error {
+// severalAtOnce bounds the tasks that one worker takes at once: enough to read
+// small files together, few enough to leave some for the others.
+const severalAtOnce = 32
+
+// several takes a task, and with a small file those that are there already, up to
+// the first that is not small. ok false: there are no more behind them.
+func several(next func() (*task, bool, error), ready func() bool) (ts []*task, ok bool, err error) {
+	for len(ts) < severalAtOnce {
+		t, ok, err := next()
+		if !ok || err != nil {
+			return ts, ok, err
+		}
+		if ts = append(ts, t); t.src.Size >= tree.Small || !ready() {
+			break
+		}
+	}
+	return ts, true, nil
+}
+
+// inTurn works on tasks when the governor lets one more file into work.
+func (r *run) inTurn(ctx context.Context, ts []*task, out chan<- *staged) error {
 	if err := r.gov.Enter(ctx); err != nil {
 		return context.Cause(ctx)
 	}
 	defer r.gov.Leave()
-	return r.do(ctx, t, out)
+	e := r.readEarly(ctx, ts)
+	defer e.close()
+	for _, t := range ts {
+		if err := r.do(ctx, t, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // do works on one task. Trouble with its file is recorded; an error is for the
@@ -193,7 +220,7 @@ func (r *run) stage(ctx context.Context, t *task) (*staged, error) {
 	if err := r.m.step("open", t.path); err != nil {
 		return nil, readErr(err)
 	}
-	f, info, err := in.OpenFile(name)
+	f, info, err := t.open(in, name)
 	if err != nil {
 		return nil, readErr(err)
 	}
@@ -210,6 +237,14 @@ func (r *run) stage(ctx context.Context, t *task) (*staged, error) {
 		return nil, nil
 	}
 	return r.copy(ctx, t, f, info)
+}
+
+// open opens the source of a task, unless that was done already.
+func (t *task) open(in *tree.Dir, name string) (*os.File, tree.Info, error) {
+	if t.early != nil {
+		return t.early.f, t.early.info, nil
+	}
+	return in.OpenFile(name)
 }
 
 // begun makes the destinations ready for changes and drops those that are out.

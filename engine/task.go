@@ -41,9 +41,10 @@ type task struct {
 	path     string
 	src      tree.Info
 	orders   []order
-	members  []member // further names of the same inode, if it has several
-	anchored bool     // its own name is right at the target; only members are to be linked
-	tries    int      // late passes so far
+	members  []member   // further names of the same inode, if it has several
+	anchored bool       // its own name is right at the target; only members are to be linked
+	tries    int        // late passes so far
+	early    *earlyFile // its source, if it was opened and read with others; else nil
 }
 
 // member is a further hard link of a task's file. Its orders stand in the same

@@ -55,7 +55,7 @@ func (r *run) scanAndCopy(ctx context.Context) error {
 		scanned <- err
 		r.tasks.Done()
 	}()
-	err := r.process(ctx, spilled(r.tasks))
+	err := r.process(ctx, spilled(r.tasks), r.tasks.Ready)
 	if err != nil {
 		cancel()
 	}
@@ -82,7 +82,7 @@ func spilled(q *index.Spill) func() (*task, bool, error) {
 // further tries.
 func (r *run) copyRest(ctx context.Context, allNames bool) error {
 	r.late.Done()
-	if err := r.process(ctx, r.passing(spilled(r.late))); err != nil {
+	if err := r.process(ctx, r.passing(spilled(r.late)), r.late.Ready); err != nil {
 		return err
 	}
 	if allNames {
@@ -127,7 +127,7 @@ func (r *run) copyGroups(ctx context.Context) error {
 	err := r.process(ctx, r.passing(func() (*task, bool, error) {
 		t, ok := <-groups
 		return t, ok, nil
-	}))
+	}), oneByOne)
 	cancel()
 	return errors.Join(err, <-ended)
 }
@@ -150,13 +150,16 @@ func (r *run) tryAgain(ctx context.Context) error {
 			t := again[0]
 			again = again[1:]
 			return t, true, nil
-		})
+		}, oneByOne)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// oneByOne is for tasks that shall not be read together.
+func oneByOne() bool { return false }
 
 // eachDest does a step for every destination that is still in the run; one that
 // fails is out, the others go on. The error is the run's own end.
@@ -255,7 +258,7 @@ func (r *run) swapped(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.process(ctx, spilled(r.tasks)); err != nil {
+	if err := r.process(ctx, spilled(r.tasks), r.tasks.Ready); err != nil {
 		return err
 	}
 	return r.copyRest(ctx, true)

@@ -88,6 +88,13 @@ func (s *Spill) Next() (rec []byte, ok bool, err error) {
 	}
 }
 
+// Ready tells that a Next would not wait.
+func (s *Spill) Ready() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed || s.err != nil || s.ended || s.head < len(s.queue) || s.file.n > 0
+}
+
 func (s *Spill) push(rec []byte) {
 	if s.head > len(s.queue)/2 && len(s.queue) == cap(s.queue) {
 		n := copy(s.queue, s.queue[s.head:])

@@ -27,8 +27,13 @@ type Piece struct {
 	buf   *[]byte
 }
 
-// Free gives the piece's memory back. Its bytes are not valid any more.
-func (p Piece) Free() { pieces.Put(p.buf) }
+// Free gives the piece's memory back, unless it is somebody else's. Its bytes are
+// not valid any more.
+func (p Piece) Free() {
+	if p.buf != nil {
+		pieces.Put(p.buf)
+	}
+}
 
 var pieces = sync.Pool{New: func() any {
 	raw := make([]byte, PieceSize+blockSize)
