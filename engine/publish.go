@@ -117,15 +117,18 @@ func (r *run) place(ctx context.Context, d *dest, path, temp string, o *order) e
 }
 
 func (r *run) placeIn(ctx context.Context, d *dest, in *tree.Dir, name, path, temp string, o *order) error {
-	for range 3 { // somebody may put a file there between the look and the rename
+	absent := o.op == opAdd
+	for range 5 { // somebody may put a file there, or take it away, between the look and the rename
+		if absent {
+			if err := d.stage.of(temp).RenameNew(temp, in, name); !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
 		now, err := in.Stat(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			err = d.stage.of(temp).RenameNew(temp, in, name)
-			if errors.Is(err, fs.ErrExist) {
-				continue
-			}
-			return err
+			absent = true
+			continue
 		case err != nil:
 			return err
 		case now.Kind == tree.Folder:

@@ -11,7 +11,9 @@ import (
 // workers waited for each other.
 type staging struct{ folders []*tree.Dir }
 
-const stagingFolders = 8
+// More folders gain no more, and cost each run some messages where the target is
+// another machine.
+const stagingFolders = 4
 
 func openStaging(own *tree.Dir, slot string) (*staging, error) {
 	tmp, err := subMake(own, "tmp")
