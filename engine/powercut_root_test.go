@@ -76,6 +76,9 @@ func (c *cutSource) change(round int) (before map[string]string) {
 			c.put(p, fmt.Sprintf("%s of round %d %s", p, round, strings.Repeat("x", c.r.IntN(20000))), round)
 		}
 	}
+	for i := range 3 { // written past the cache
+		c.put(fmt.Sprintf("large/%d", i), fmt.Sprintf("%d of round %d %s", i, round, strings.Repeat("y", directFrom+c.r.IntN(2*directFrom))), round)
+	}
 	c.put("always", fmt.Sprint("round ", round), round)
 	return before
 }
