@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -389,20 +390,21 @@ func (a *audit) strangersIn(dir string) (below []string, err error) {
 		return nil, err
 	}
 	defer done()
-	names, err := in.Names()
+	names, err := index.ListNames(os.TempDir(), bigFolder, in.List)
 	if err != nil {
 		return nil, err
 	}
-	entries, _, err := a.d.old.Dir(dir)
+	defer names.Close()
+	folder, err := a.d.old.Folder(dir)
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]string{} // fold of a name -> name
-	for _, e := range entries {
-		known[tree.Fold(e.Name, a.d.caps)] = e.Name
-	}
-	for _, name := range names {
-		spelled, ours := known[tree.Fold(name, a.d.caps)]
+	known := a.spelling(folder)
+	for _, name := range names.All() {
+		spelled, ours := known(name)
+		if folder.Err() != nil {
+			break // what it does not say any more is not strange
+		}
 		if ours {
 			name = spelled
 		}
@@ -420,7 +422,23 @@ func (a *audit) strangersIn(dir string) (below []string, err error) {
 			a.report(path, FindingExtra, "not in the manifest: somebody put it there")
 		}
 	}
-	return below, nil
+	return below, errors.Join(names.Err(), folder.Err())
+}
+
+// spelling gives what tells how the idx spells a name of a folder. On volumes that
+// take several spellings for one it holds the folder's names in memory.
+func (a *audit) spelling(folder *index.Folder) func(name string) (string, bool) {
+	if !a.d.caps.FoldsCase && !a.d.caps.FoldsForm {
+		return func(name string) (string, bool) { return name, folder.Find(name) != nil }
+	}
+	spelled := map[string]string{}
+	for e := range folder.All() {
+		spelled[tree.Fold(e.Name, a.d.caps)] = e.Name
+	}
+	return func(name string) (string, bool) {
+		s, ok := spelled[tree.Fold(name, a.d.caps)]
+		return s, ok
+	}
 }
 
 // save notes in idx and state how and when files were proved or healed, unless
