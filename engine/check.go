@@ -54,7 +54,7 @@ func (r *run) hashOnce(ctx context.Context, t *task, f *os.File, info *tree.Info
 	if !asked {
 		return nil, nil
 	}
-	hash, err := r.hashSource(ctx, f, info)
+	hash, err := r.hashSource(ctx, f, t.path, info)
 	return &hash, err
 }
 
@@ -190,9 +190,9 @@ func (r *run) settleEqual(t *task, o *order, f *os.File, info tree.Info, hash [1
 }
 
 // hashSource reads a source file, and again if it changes meanwhile.
-func (r *run) hashSource(ctx context.Context, f *os.File, info *tree.Info) (sum [16]byte, err error) {
+func (r *run) hashSource(ctx context.Context, f *os.File, path string, info *tree.Info) (sum [16]byte, err error) {
 	for range readings {
-		sum, err = r.hashAll(ctx, f, info.Size)
+		sum, err = r.hashAll(ctx, f, path, info.Size)
 		if err != nil {
 			return sum, err
 		}
@@ -222,7 +222,7 @@ func (r *run) hashTarget(ctx context.Context, d *dest, path string) (sum [16]byt
 		return sum, writeErr(err)
 	}
 	defer f.Close()
-	sum, err = r.hashAll(ctx, f, info.Size)
+	sum, err = r.hashAll(ctx, f, path, info.Size)
 	var read *fileError
 	if errors.As(err, &read) {
 		return sum, fileErr(CauseWrite, "the copy cannot be read: %w", read.err)

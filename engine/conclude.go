@@ -16,7 +16,7 @@ func (r *run) conclude(ctx context.Context, err error) ([]Report, error) {
 	var errs []error
 	for _, d := range r.all {
 		if err != nil && !d.report.Sealed {
-			d.fail(err)
+			d.end(err)
 		}
 		r.outcome(ctx, d)
 		reports = append(reports, d.report)
@@ -71,7 +71,7 @@ func (r *run) outcome(ctx context.Context, d *dest) {
 // failedAs names the outcome of a run that ended with an error.
 func failedAs(ctx context.Context, err error) Outcome {
 	switch {
-	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+	case ctx.Err() != nil && cancelled(err):
 		return Cancelled
 	case errors.Is(err, ErrHeld), errors.Is(err, ErrVolume):
 		return Held

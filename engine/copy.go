@@ -86,19 +86,13 @@ func (r *run) unsteady(s *staged, last tree.Info) error {
 func (r *run) copyOnce(ctx context.Context, t *task, f *os.File, info tree.Info) (s *staged, err error) {
 	s = &staged{t: t, info: info, read: time.Now()}
 	for i := range t.orders {
-		d := r.dests[t.orders[i].dest]
-		if err := d.need(info.Size); err != nil {
-			d.fail(err)
-			continue
+		file := stagedFile{d: r.dests[t.orders[i].dest], o: &t.orders[i], name: r.tempName()}
+		if err := file.d.try(func() error { return r.create(t, &file, info.Size) }); err != nil {
+			return s, err
 		}
-		file := stagedFile{d: d, o: &t.orders[i], name: r.tempName()}
-		if err = r.m.step("create", t.path); err == nil {
-			file.f, err = d.stage.of(file.name).Create(file.name)
+		if file.f != nil {
+			s.files = append(s.files, file)
 		}
-		if err != nil {
-			return s, writeErr(err)
-		}
-		s.files = append(s.files, file)
 	}
 	if len(s.files) == 0 {
 		return s, nil
@@ -112,16 +106,34 @@ func (r *run) copyOnce(ctx context.Context, t *task, f *os.File, info tree.Info)
 	}
 	for i := range s.files {
 		file := &s.files[i]
-		if err := r.m.step("meta", t.path); err != nil {
-			return s, writeErr(err)
+		if err := file.d.try(func() error { return r.dress(t, file, f, info) }); err != nil {
+			return s, err
 		}
-		lost, err := tree.SetFile(file.f, f, info)
-		if err != nil {
-			return s, writeErr(err)
-		}
-		file.d.lose(lost)
 	}
 	return s, nil
+}
+
+// create makes a temp file, if what is going into it has room.
+func (r *run) create(t *task, file *stagedFile, size int64) (err error) {
+	if err = file.d.need(size); err == nil {
+		err = r.m.step("create", t.path)
+	}
+	if err == nil {
+		file.f, err = file.d.stage.of(file.name).Create(file.name)
+	}
+	return err
+}
+
+// dress gives a staged file the metadata of its source.
+func (r *run) dress(t *task, file *stagedFile, src *os.File, info tree.Info) error {
+	if err := r.m.step("meta", t.path); err != nil {
+		return err
+	}
+	lost, err := tree.SetFile(file.f, src, info)
+	if err == nil {
+		file.d.lose(lost)
+	}
+	return err
 }
 
 // pump moves the bytes: what is read ahead is hashed and written here.
@@ -149,20 +161,24 @@ func (r *run) readInto(ctx context.Context, f *os.File, info tree.Info, w *fanou
 		tree.Advise(f)
 		defer tree.Forget(f)
 	}
-	return r.stream(ctx, f, info.Size, w.write)
+	return r.stream(ctx, f, w.s.t.path, info.Size, w.write)
 }
 
 // stream hands on a file's pieces in order as they are read. to frees them.
-func (r *run) stream(ctx context.Context, f *os.File, size int64, to func(tree.Piece) error) error {
+func (r *run) stream(ctx context.Context, f *os.File, path string, size int64, to func(tree.Piece) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	in := tree.NewStream(f, size, ahead, r.reading(ctx, f.Name()))
+	in := tree.NewStream(f, size, ahead, r.reading(ctx, path))
 	defer in.Close()
 	defer cancel() // first, so that what waits for the gate does not hold Close up
 	for {
 		p, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if err == nil && size > 0 && p.Off > 2*size+outgrown {
+			p.Free()
+			return fileErr(CauseChanged, "it grows as fast as it is read; close the program that writes it, or let the next run try")
 		}
 		if err == nil {
 			err = to(p)
@@ -173,15 +189,23 @@ func (r *run) stream(ctx context.Context, f *os.File, size int64, to func(tree.P
 	}
 }
 
-// reading is the step of reading a source: it is what the limit counts.
-func (r *run) reading(ctx context.Context, name string) tree.Step {
+// limited is the step of reading a source: it is what the limit counts.
+func (r *run) limited(ctx context.Context) tree.Step {
 	step := r.around(ctx)
 	return func(n int, do func() error) error {
 		if err := r.m.Gate.pass(ctx, n); err != nil {
 			return err
 		}
+		return step(n, do)
+	}
+}
+
+// reading is limited for one file.
+func (r *run) reading(ctx context.Context, path string) tree.Step {
+	step := r.limited(ctx)
+	return func(n int, do func() error) error {
 		return step(n, func() error {
-			err := r.m.step("read", name)
+			err := r.m.step("read", path)
 			if err == nil {
 				err = do()
 			}
@@ -193,10 +217,14 @@ func (r *run) reading(ctx context.Context, name string) tree.Step {
 	}
 }
 
+// outgrown is how much longer than twice its size a file may turn out. Somebody
+// appends to it without end, and reading it would have none either.
+const outgrown = 64 << 20
+
 // hashAll hashes a file's bytes.
-func (r *run) hashAll(ctx context.Context, f *os.File, size int64) (sum [16]byte, err error) {
+func (r *run) hashAll(ctx context.Context, f *os.File, path string, size int64) (sum [16]byte, err error) {
 	h := xxh3.New()
-	err = r.stream(ctx, f, size, func(p tree.Piece) error {
+	err = r.stream(ctx, f, path, size, func(p tree.Piece) error {
 		defer p.Free()
 		_, err := h.Write(p.Bytes)
 		return err

@@ -52,8 +52,14 @@ type dest struct {
 
 // fail takes the destination out of the run. The first error counts.
 func (d *dest) fail(err error) {
-	d.dead.CompareAndSwap(nil, &err)
+	if !cancelled(err) {
+		d.end(err)
+	}
 }
+
+// end is fail with an error of the whole run. That work was cancelled is no
+// trouble of a destination: what ended the run is told in its place.
+func (d *dest) end(err error) { d.dead.CompareAndSwap(nil, &err) }
 
 func (d *dest) err() error {
 	if p := d.dead.Load(); p != nil {

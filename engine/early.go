@@ -47,14 +47,21 @@ func (r *run) readEarly(ctx context.Context, ts []*task) *early {
 		return e
 	}
 	for _, t := range ts {
-		if r.worthEarly(t) {
+		if r.worthEarly(t) && r.m.Gate.open(ctx) == nil {
 			e.open(r, t)
 		}
 	}
-	if len(e.tasks) > 0 && e.group.Read(r.reading(ctx, e.tasks[0].path)) != nil {
+	if len(e.tasks) > 0 && e.read(ctx, r) != nil {
 		e.close()
 	}
 	return e
+}
+
+func (e *early) read(ctx context.Context, r *run) error {
+	if err := r.m.step("read together", ""); err != nil {
+		return err
+	}
+	return e.group.Read(r.limited(ctx))
 }
 
 func (e *early) open(r *run, t *task) {
@@ -69,7 +76,7 @@ func (e *early) open(r *run, t *task) {
 		return
 	}
 	x := &earlyFile{f: f, info: info, read: time.Now(), group: &e.group, at: e.group.Len()}
-	if !tree.GoDirect(f, r.src.vol, info.Size) || !e.group.Add(f, info.Size) {
+	if r.m.step("read", t.path) != nil || !tree.GoDirect(f, r.src.vol, info.Size) || !e.group.Add(f, info.Size) {
 		f.Close()
 		return
 	}

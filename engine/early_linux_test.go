@@ -49,18 +49,17 @@ func TestColdSmallFilesAreReadTogether(t *testing.T) {
 	w := newWorld(t)
 	w.many("a", 200)
 	w.cold()
-	var reads atomic.Int64
-	w.m.Workers = 1
+	var together atomic.Int64
 	w.m.hook = func(step, _ string) error {
-		if step == "read" {
-			reads.Add(1)
+		if step == "read together" {
+			together.Add(1)
 		}
 		return nil
 	}
 	w.run(Done)
 	w.equal()
-	if n := reads.Load(); n > 100 {
-		t.Errorf("got %d readings for 200 files", n)
+	if n := together.Load(); n == 0 {
+		t.Error("each of 200 cold files was read alone")
 	}
 }
 
@@ -95,13 +94,29 @@ func TestFilesThatCannotBeReadTogetherAreReadAlone(t *testing.T) {
 	w.cold()
 	var failed atomic.Bool
 	w.m.hook = func(step, _ string) error {
-		if step == "read" && failed.CompareAndSwap(false, true) {
+		if step == "read together" && failed.CompareAndSwap(false, true) {
 			return syscall.EIO
 		}
 		return nil
 	}
 	w.run(Done)
 	w.equal()
+}
+
+func TestFileThatCannotBeReadIsNamedAmongThoseReadTogether(t *testing.T) {
+	w := newWorld(t)
+	w.many("a", 60)
+	w.cold()
+	w.m.hook = func(step, path string) error {
+		if step == "read" && path == "a/f0020" {
+			return syscall.EIO
+		}
+		return nil
+	}
+	r := w.run(Partial)
+	if len(r.Problems) != 1 || r.Problems[0].Path != "a/f0020" {
+		t.Errorf("got problems %v, want one with a/f0020", r.Problems)
+	}
 }
 
 // A further try must not use what was opened for the first one.

@@ -54,7 +54,12 @@ func writeError(err error) error {
 
 // fatal tells that an error is about the whole target or the run, not one file.
 func fatal(err error) bool {
-	return errors.Is(err, ErrNoSpace) || errors.Is(err, ErrLost) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, ErrNoSpace) || errors.Is(err, ErrLost) || cancelled(err)
+}
+
+// cancelled tells that work was given up because its context ended.
+func cancelled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // writeErr classifies an error of writing one file at the target; nil stays nil.

@@ -52,11 +52,15 @@ func (w *fanout) begin() error {
 	}
 	w.direct = true
 	for i := range w.s.files {
-		if err := w.on(&w.s.files[i], func(f *os.File) error { return tree.Allocate(f, w.size) }); err != nil {
+		if err := w.on(&w.s.files[i], w.allocate); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w *fanout) allocate(f *os.File) error {
+	return w.step(0, func() error { return tree.Allocate(f, w.size) })
 }
 
 func (w *fanout) buffered() error {
@@ -68,15 +72,21 @@ func (w *fanout) buffered() error {
 	return nil
 }
 
-// on does something with one staged file. What is wrong with its whole target
-// ends only that destination.
+// on does something with one staged file, unless its destination is out. What is
+// wrong with its whole target ends only that destination.
 func (w *fanout) on(file *stagedFile, do func(f *os.File) error) error {
-	if !file.d.alive() {
+	return file.d.try(func() error { return do(file.f) })
+}
+
+// try is a step of writing at a destination; one that is out is left alone. The
+// error is about the file; trouble of the whole target ends the destination.
+func (d *dest) try(step func() error) error {
+	if !d.alive() {
 		return nil
 	}
-	err := writeErr(do(file.f))
-	if fatal(err) {
-		file.d.fail(err)
+	err := writeErr(step())
+	if fatal(err) && !cancelled(err) {
+		d.fail(err)
 		return nil
 	}
 	return err
@@ -195,7 +205,10 @@ func (w *fanout) end() error {
 		return err
 	}
 	for i := range w.s.files {
-		if err := w.on(&w.s.files[i], w.finish); err != nil {
+		err := w.on(&w.s.files[i], func(f *os.File) error {
+			return w.step(len(w.tail), func() error { return w.finish(f) })
+		})
+		if err != nil {
 			return err
 		}
 	}

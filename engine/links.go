@@ -200,7 +200,7 @@ func (t *task) mayAnchor(names []*task) bool {
 // are not the source's; it must be copied.
 func (r *run) stageAnchor(ctx context.Context, t *task, f *os.File, info *tree.Info) (s *staged, ok bool, err error) {
 	hash := t.orders[0].old.Hash
-	source, err := r.hashSource(ctx, f, info)
+	source, err := r.hashSource(ctx, f, t.path, info)
 	if err != nil {
 		return nil, false, err
 	}

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"github.com/zeebo/xxh3"
 
@@ -89,10 +91,10 @@ func (r *run) proveLarge(ctx context.Context, d *dest, p part, x *proof) {
 // judge settles a proof by what was read.
 func (x *proof) judge(d *dest, past, same bool, err error) {
 	switch {
+	case errors.Is(err, tree.ErrResized), errors.Is(err, io.ErrUnexpectedEOF), err == nil && !same:
+		x.err = fileErr(CauseMismatch, "read back other bytes than were written (%w); the old copy stays. Check cable and drive", ErrMismatch)
 	case err != nil:
 		x.err = writeErr(err)
-	case !same:
-		x.err = fileErr(CauseMismatch, "read back other bytes than were written (%w); the old copy stays. Check cable and drive", ErrMismatch)
 	case d.vol.Network:
 		x.how = index.Server
 	case past:

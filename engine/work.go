@@ -169,7 +169,7 @@ func (r *run) eachDest(step func(*dest) error) error {
 			continue
 		}
 		err := step(d)
-		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		if cancelled(err) {
 			return err
 		}
 		if err != nil {

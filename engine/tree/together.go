@@ -26,7 +26,8 @@ type togetherRead struct {
 type Group struct {
 	reads []*togetherRead
 	buf   *[]byte
-	used  int
+	used  int   // of buf
+	bytes int64 // that the files hold
 }
 
 // Add takes a file into the group, if there is room for size bytes of it; else it
@@ -41,6 +42,7 @@ func (g *Group) Add(f *os.File, size int64) bool {
 	}
 	g.reads = append(g.reads, &togetherRead{f: f, size: size, buf: (*g.buf)[g.used : g.used+room : g.used+room]})
 	g.used += room
+	g.bytes += size
 	return true
 }
 
@@ -49,7 +51,7 @@ func (g *Group) Len() int { return len(g.reads) }
 
 // Read reads all files of the group. What Bytes gives of each is then known.
 func (g *Group) Read(step Step) error {
-	return step(g.used, func() error {
+	return step(int(g.bytes), func() error {
 		readTogether(g.reads)
 		return nil
 	})

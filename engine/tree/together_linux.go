@@ -58,7 +58,7 @@ type ioEvent struct {
 var (
 	queues  sync.Mutex
 	idle    []*queue // as many as were ever in use at once
-	noQueue error    // that the kernel gave none
+	noQueue error    // that the kernel gives none
 )
 
 func takeQueue() (*queue, error) {
@@ -74,8 +74,10 @@ func takeQueue() (*queue, error) {
 	}
 	q := &queue{}
 	if _, _, errno := unix.Syscall(unix.SYS_IO_SETUP, Together, uintptr(unsafe.Pointer(&q.id)), 0); errno != 0 {
-		noQueue = errno
-		return nil, noQueue
+		if errno != unix.EAGAIN { // others have them all, at the moment
+			noQueue = errno
+		}
+		return nil, errno
 	}
 	return q, nil
 }
@@ -109,8 +111,11 @@ func (q *queue) read(reads []*togetherRead) (left []*togetherRead) {
 	}
 	for done := 0; done < sent; {
 		n, _, errno := unix.Syscall6(unix.SYS_IO_GETEVENTS, q.id, 1, uintptr(sent-done), uintptr(unsafe.Pointer(&q.events[0])), 0, 0)
+		if errno == unix.EINTR {
+			continue
+		}
 		if errno != 0 {
-			continue // EINTR: the answers are still to come, into memory that must stay ours
+			panic("io_getevents: " + errno.Error()) // answers are to come into memory that would not be ours any more
 		}
 		for _, e := range q.events[:n] {
 			reads[e.data].answer(e.res)
