@@ -28,6 +28,10 @@ import (
 // another bench works there. Test with errors.Is.
 var ErrPlace = errors.New("this is no place for a bench")
 
+// ErrStays says that a folder of a bench could not be removed; the text names it.
+// Test with errors.Is.
+var ErrStays = errors.New("the folder of the bench stays")
+
 const (
 	// DefaultSize has the file counts of the reports that people quote, and takes
 	// some minutes on a solid drive.

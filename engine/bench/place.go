@@ -30,6 +30,7 @@ const (
 type place struct {
 	path string
 	lock *flock.Flock
+	kept bool // something is mounted in it: nothing of it may be removed
 }
 
 type mark struct {
@@ -97,39 +98,6 @@ func (p *place) writeMark() error {
 // source and copy are where the tree and its copy stand.
 func (p *place) source() string { return filepath.Join(p.path, sourceName) }
 func (p *place) copy() string   { return filepath.Join(p.path, copyName) }
-
-// stragglers is how long the processes of a tool that was stopped may go on to
-// write.
-const stragglers = 5 * time.Second
-
-// clear removes the tree of this name, through no link.
-func (p *place) clear(name string) error {
-	root, err := os.OpenRoot(p.path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	end := time.Now().Add(stragglers)
-	for err = root.RemoveAll(name); err != nil && time.Now().Before(end); err = root.RemoveAll(name) {
-		time.Sleep(50 * time.Millisecond)
-	}
-	return err
-}
-
-// remove removes the place. What somebody else put into it stays, and is told.
-func (p *place) remove() error {
-	err := errors.Join(p.clear(sourceName), p.clear(copyName), p.lock.Close())
-	if err == nil {
-		err = errors.Join(p.clear(lockName), p.clear(markName))
-	}
-	if err == nil {
-		err = os.Remove(p.path)
-	}
-	if err != nil {
-		return fmt.Errorf("remove the folder of the bench; look what is in it and remove it by hand: %w", err)
-	}
-	return nil
-}
 
 // sweep removes from dir what killed benches left. Only a real folder with our
 // name, mark and machine, whose lock nobody holds, is a leftover; one whose lock

@@ -41,8 +41,9 @@ func blockDevice(h handle) string {
 	return fmt.Sprintf("%d:%d", unix.Major(source.Rdev), unix.Minor(source.Rdev))
 }
 
-// disksOf looks through a partition at its disk, and through dm and md devices
-// at their slaves.
+// disksOf looks through a partition at its disk, through dm and md devices at
+// their slaves, and through a loop device at what its file lies on: counted on
+// both, our own I/O would look like that of others.
 func disksOf(sys, device string) (Medium, []string) {
 	path, err := filepath.EvalSymlinks(filepath.Join(sys, "dev/block", device))
 	if err != nil {
@@ -50,6 +51,9 @@ func disksOf(sys, device string) (Medium, []string) {
 	}
 	if fileText(path, "partition") != "" {
 		path = filepath.Dir(path)
+	}
+	if file := fileText(path, "loop/backing_file"); file != "" {
+		return disksOfFile(sys, file)
 	}
 	slaves, _ := os.ReadDir(filepath.Join(path, "slaves"))
 	if len(slaves) == 0 {
@@ -61,6 +65,14 @@ func disksOf(sys, device string) (Medium, []string) {
 		medium, disks = medium.join(of), append(disks, parts...)
 	}
 	return medium, disks
+}
+
+func disksOfFile(sys, path string) (Medium, []string) {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil || unix.Major(st.Dev) == 0 {
+		return UnknownMedium, nil
+	}
+	return disksOf(sys, fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev)))
 }
 
 // mediumOf believes "rotational" when it is 0. Virtual disks say 1 whatever lies

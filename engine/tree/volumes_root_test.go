@@ -212,3 +212,18 @@ func TestRefusedNamesAreToldFromMissingOnes(t *testing.T) {
 		t.Errorf("got %q, %v", names, err)
 	}
 }
+
+// Our own writes to a loop device show on the disk under it: that disk is the drive.
+func TestDriveOfALoopDeviceIsTheDiskOfItsFile(t *testing.T) {
+	below, err := Open(t.TempDir())
+	must(t, err)
+	defer below.Close()
+	want, err := below.Drive()
+	must(t, err)
+	d, _ := mountLoop(t, "ext4", "")
+	got, err := d.Drive()
+	must(t, err)
+	if len(want.Disks) == 0 || !slices.Equal(got.Disks, want.Disks) {
+		t.Errorf("got disks %v, want %v", got.Disks, want.Disks)
+	}
+}
