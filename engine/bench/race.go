@@ -143,7 +143,7 @@ func (r *race) runWork(ctx context.Context, w work, files []file, res *Result) (
 			r.tell(w.name, c.Title(), round)
 			yielded := func() { c.Yielded = true }
 			took, err := r.time(ctx, r.cases[i], files, yielded, res)
-			if err != nil && (r.cases[i].ours() || ctx.Err() != nil || errors.Is(err, engine.ErrNoSpace)) {
+			if err != nil && (r.cases[i].ours() || ctx.Err() != nil || errors.Is(err, engine.ErrNoSpace) || errors.Is(err, ErrStays)) {
 				return fmt.Errorf("%s: %w", c.Title(), err)
 			}
 			if err != nil {
