@@ -27,6 +27,7 @@ type page struct {
 	Drives     string
 	What       string
 	Settings   []string // flags with their values; none without advice
+	Warning    string
 	Why        string
 	Tiles      []tile
 	Works      []workView
@@ -70,14 +71,14 @@ type tableRow struct {
 }
 
 type tableCell struct {
-	Median, Best string
+	Median, Best string // Best: "" with one round
 	Fastest      bool
 }
 
 func (r Result) page() page {
 	p := page{
 		Title: "Bench of " + r.Target.Folder, When: r.Started.Format("2 January 2006, 15:04"),
-		Drives: r.drives(), What: r.what(), Settings: r.Advice.flags(), Why: r.Advice.reason(), Tiles: r.tiles(), Conditions: r.Conditions()[1:],
+		Drives: r.drives(), What: r.what(), Settings: r.Advice.flags(), Warning: r.Advice.Warning, Why: r.Advice.Why, Tiles: r.tiles(), Conditions: r.Conditions()[1:],
 	}
 	for _, k := range r.Works {
 		p.Works = append(p.Works, r.work(k))
@@ -98,12 +99,6 @@ func (a Advice) flags() []string {
 	return []string{"--profile " + a.Profile, fmt.Sprintf("--workers %d", a.Workers), "--verify " + a.Verify}
 }
 
-// reason is the text behind the settings, as a sentence of its own.
-func (a Advice) reason() string {
-	_, text, _ := strings.Cut(a.Text, ": ")
-	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
-}
-
 // tiles are the answers in a number each.
 func (r Result) tiles() []tile {
 	a := r.Advice
@@ -115,8 +110,11 @@ func (r Result) tiles() []tile {
 		workers = fmt.Sprint(a.Workers)
 	}
 	cost := fmt.Sprintf("+%.0f %%", a.VerifyCost)
-	if a.VerifyCost < unmeasurable {
+	switch {
+	case a.VerifyCost < unmeasurable:
 		cost = "none"
+	case r.Rounds == 1 && a.VerifyCost < unmeasurableOnce:
+		cost = "little"
 	}
 	tiles := []tile{
 		{a.Profile, "profile"}, {workers, "files at once"}, {a.Verify, "verification"},
@@ -186,7 +184,10 @@ func (r Result) tableGroup(group, title string) tableGroup {
 		for _, k := range r.Works {
 			cell := tableCell{Median: "-"}
 			if t, ok := c.on(k.Name); ok {
-				cell = tableCell{seconds(t.Median), seconds(t.Best), group == Full && t.Median == r.fastest(k.Name)}
+				cell = tableCell{Median: seconds(t.Median), Fastest: group == Full && t.Median == r.fastest(k.Name)}
+				if len(t.Seconds) > 1 {
+					cell.Best = seconds(t.Best)
+				}
 			}
 			row.Cells = append(row.Cells, cell)
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -127,9 +126,6 @@ func (r Result) Conditions() []string {
 	}
 	if len(r.LeftOut) > 0 {
 		lines = append(lines, "Left out: "+strings.Join(r.LeftOut, "; ")+".")
-	}
-	if slices.ContainsFunc(r.Cases, func(c Case) bool { return c.Yielded }) {
-		lines = append(lines, "Other programs used the drive meanwhile, and the profiles gentle or normal gave way to them: measure again when nobody else works.")
 	}
 	for _, n := range r.Notes {
 		lines = append(lines, "Note: "+n+".")
