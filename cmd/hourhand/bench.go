@@ -102,13 +102,18 @@ func (f *benchFlags) checkReport() error {
 
 func (a *app) bench(ctx context.Context, o bench.Options, f benchFlags) error {
 	show, end := a.benchProgress(f.json)
-	r, err := bench.Run(ctx, o, show)
+	ctx, stop, giveBack := a.untilBenchStopped(ctx)
+	r, err := bench.Run(ctx, o, stop.watching(show))
+	giveBack()
 	end()
-	if errors.Is(err, bench.ErrPlace) {
+	switch {
+	case errors.Is(err, bench.ErrPlace):
 		a.warnf("hourhand: %s", clean(err.Error()))
 		return ended(codeHeld)
-	}
-	if err != nil {
+	case errors.Is(err, bench.ErrStays): // to be told also where it was cancelled
+		a.warnf("hourhand: %s", cleanLines(err.Error()))
+		return ended(codeOf(err))
+	case err != nil:
 		return err
 	}
 	if f.json {

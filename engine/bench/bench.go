@@ -60,6 +60,8 @@ type Progress struct {
 	Round int    // from 1; 0 while the tree is made
 	Done  int64  // bytes written, of Total
 	Total int64
+
+	Places []string // the folders that the bench made, in Dir and To: all of it is in them
 }
 
 // Run measures. It returns ErrPlace, engine.ErrNoTarget (Dir or To is no

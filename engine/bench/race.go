@@ -59,6 +59,7 @@ func (r *race) open(o *Options) (removed []string, err error) {
 			return nil, errors.Join(err, r.source.remove())
 		}
 	}
+	r.at.Places = slices.Compact([]string{r.source.path, r.target.path})
 	return removed, nil
 }
 
