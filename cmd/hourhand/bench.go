@@ -19,7 +19,7 @@ import (
 	"github.com/hourhand/hourhand/engine/bench"
 )
 
-// quickSize and one round are a first impression in less than a minute, with
+// quickSize and one round are a first impression in one to two minutes, with
 // the true number of files in the mixed tree.
 const quickSize = 100_000_000
 
@@ -46,12 +46,15 @@ removes everything again. Nothing else in DIR is touched.`,
 	c.Flags().StringVar(&f.to, "to", "", "a `folder` on a second drive: copy from DIR's drive to this one")
 	c.Flags().StringVar(&f.size, "size", "", "`bytes` of the trees together (default 1G, or less where that does not fit)")
 	c.Flags().IntVar(&f.rounds, "rounds", 3, "how many times each case is timed")
-	c.Flags().BoolVar(&f.quick, "quick", false, "a first impression in about a minute: the same as --size 100M --rounds 1")
+	c.Flags().BoolVar(&f.quick, "quick", false, "a first impression in one to two minutes: the same as --size 100M --rounds 1")
 	c.Flags().StringVar(&f.report, "report", "", "the new `file` for the page with the pictures (default: hourhand-bench-DATE.html in the current folder)")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON: progress, then the result; no page unless --report names one")
-	c.MarkFlagsMutuallyExclusive("quick", "size")
-	c.MarkFlagsMutuallyExclusive("quick", "rounds")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		for _, name := range []string{"size", "rounds"} {
+			if f.quick && c.Flags().Changed(name) {
+				return usagef("--quick means --size 100M --rounds 1; leave out --%s, or say --size and --rounds without --quick", name)
+			}
+		}
 		o, err := f.options()
 		if err != nil {
 			return err
@@ -75,7 +78,7 @@ func (f *benchFlags) options() (o bench.Options, err error) {
 		return o, usagef("--size: %v", err)
 	}
 	if f.size != "" && o.Size < bench.MinSize {
-		return o, usagef("--size: %s is less than %s, which nothing can be learned from", f.size, size(bench.MinSize))
+		return o, usagef("--size: %s is less than %s, which nothing can be learned from", f.size, agent.FormatSize(bench.MinSize))
 	}
 	if f.rounds < 1 {
 		return o, usagef("--rounds: %d is below 1", f.rounds)

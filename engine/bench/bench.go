@@ -48,7 +48,7 @@ const (
 // Options say what is measured. The zero value of each field but Dir works.
 type Options struct {
 	Dir    string // a folder on the drive to be measured; the trees are made in it
-	To     string // a folder on another drive, which the copies go to; "": Dir
+	To     string // another folder, best on another drive, which the copies go to; "": Dir
 	Size   int64  // bytes of all trees together, at least MinSize; 0: DefaultSize, or less where that does not fit
 	Rounds int    // times that each case runs on each tree; 0: 3
 }
@@ -79,10 +79,9 @@ func Run(ctx context.Context, o Options, notify func(Progress)) (Result, error) 
 
 // measure is Run for the works and cases of r.
 func (r *race) measure(ctx context.Context, o Options) (res Result, err error) {
-	o.To = cmp.Or(o.To, o.Dir)
 	r.rounds = cmp.Or(o.Rounds, defaultRounds)
 	if r.rounds < 0 || o.Size < 0 || o.Size > 0 && o.Size < MinSize {
-		return res, fmt.Errorf("%w: a bench takes at least one round and %d bytes", engine.ErrUsage, MinSize)
+		return res, fmt.Errorf("%w: a bench takes at least one round and %s", engine.ErrUsage, amount(MinSize))
 	}
 	removed, err := r.open(&o)
 	if err != nil {

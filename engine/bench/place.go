@@ -12,7 +12,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/hourhand/hourhand/engine"
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
@@ -45,12 +44,9 @@ const program = "hourhand bench"
 // checkFolder returns the folder, links resolved, if a bench may work in it. One
 // that lies in a target is refused: whatever stands there belongs to an hour.
 func checkFolder(dir string) (string, error) {
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		err = errors.New("it is no folder")
-	}
+	err := isFolder(dir)
 	if err != nil {
-		return "", fmt.Errorf("%w: a bench needs a folder to work in: %w", engine.ErrNoTarget, err)
+		return "", err
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", err
@@ -73,7 +69,7 @@ func checkFolder(dir string) (string, error) {
 func newPlace(dir string) (*place, error) {
 	path, err := os.MkdirTemp(dir, placePrefix)
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the bench: %w", err)
+		return nil, unusable(dir, err)
 	}
 	p := &place{path: path, lock: flock.New(filepath.Join(path, lockName))}
 	_, err = p.lock.TryLock()
@@ -105,7 +101,7 @@ func (p *place) copy() string   { return filepath.Join(p.path, copyName) }
 func sweep(dir string) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, unusable(dir, err)
 	}
 	for _, e := range entries {
 		p := &place{path: filepath.Join(dir, e.Name())}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,14 @@ type race struct {
 // open checks the folders, removes leftovers, settles the size and makes the
 // places. After an error nothing is left.
 func (r *race) open(o *Options) (removed []string, err error) {
-	folders := []string{o.Dir, o.To}
+	folders := []string{o.Dir, cmp.Or(o.To, o.Dir)}
 	for i, dir := range folders {
 		if folders[i], err = checkFolder(dir); err != nil {
 			return nil, err
 		}
+	}
+	if err := twoFolders(o.To, folders); err != nil {
+		return nil, err
 	}
 	for _, dir := range slices.Compact(slices.Clone(folders)) {
 		swept, err := sweep(dir)
@@ -63,6 +67,23 @@ func (r *race) open(o *Options) (removed []string, err error) {
 	return removed, nil
 }
 
+// twoFolders refuses a folder for the copies that is the one of the source, also
+// by another path.
+func twoFolders(to string, folders []string) error {
+	if to == "" {
+		return nil
+	}
+	a, err := os.Stat(folders[0])
+	if err != nil {
+		return err
+	}
+	b, err := os.Stat(folders[1])
+	if err == nil && os.SameFile(a, b) {
+		err = refusef(engine.ErrUsage, "--dir and --to are the same folder, %s; leave out --to to measure one drive, or name a folder on a second one", folders[0])
+	}
+	return err
+}
+
 // fit chooses a size where none is given, and refuses one that does not fit.
 func (r *race) fit(o *Options) error {
 	if o.Size > 0 {
@@ -80,9 +101,9 @@ func (r *race) fit(o *Options) error {
 func (r *race) refuse(size int64) error {
 	d := demandOf(r.works, size)
 	if r.same {
-		return r.source.refuse(d, 2)
+		return r.source.refuse(d, 2, size)
 	}
-	return errors.Join(r.source.refuse(d, 1), r.target.refuse(d, 1))
+	return errors.Join(r.source.refuse(d, 1, size), r.target.refuse(d, 1, size))
 }
 
 func (r *race) close() error {
@@ -198,7 +219,7 @@ func (r *race) explainFull(err error) error {
 		return err
 	}
 	if now, looked := look(r.target.path); looked == nil && now.free < 1_000_000 {
-		return fmt.Errorf("%w: %w", engine.ErrNoSpace, err)
+		return becameFull(err)
 	}
 	return outOfSpace(err)
 }

@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"syscall"
 	"time"
@@ -125,5 +124,9 @@ func outOfSpace(err error) error {
 	if errors.Is(err, engine.ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return err
 	}
-	return fmt.Errorf("%w: others filled the drive meanwhile: %w", engine.ErrNoSpace, err)
+	return becameFull(err)
+}
+
+func becameFull(err error) error {
+	return refusef(engine.ErrNoSpace, "too little room: the drive became full, because others wrote to it meanwhile; make room, or say a smaller --size (%v)", err)
 }

@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"fmt"
-
 	"github.com/dustin/go-humanize"
 
 	"github.com/hourhand/hourhand/engine"
@@ -79,17 +77,28 @@ func demandOf(works []work, size int64) demand {
 	return most
 }
 
-// refuse is an error unless n trees of this demand fit.
-func (r room) refuse(d demand, n int64) error {
+// refuse is an error unless n trees of this demand fit, the largest of a bench of
+// this size.
+func (r room) refuse(d demand, n, size int64) error {
+	amount := unitOf(size)
 	switch {
 	case n*d.bytes > r.usable():
-		return fmt.Errorf("%w: %s has %s free; this needs %s, and %s must stay free; say a smaller --size, or take another drive",
-			engine.ErrNoSpace, r.drive.Folder, amount(r.free), amount(n*d.bytes), amount(r.free-r.usable()))
+		return refusef(engine.ErrNoSpace, "too little room on the drive of %s: it has %s free; a bench of %s needs %s at once, and %s must stay free; say a smaller --size, make room, or take another drive",
+			r.drive.Folder, amount(r.free), amount(size), amount(n*d.bytes), amount(r.free-r.usable()))
 	case r.inodes >= 0 && n*d.files > r.inodes:
-		return fmt.Errorf("%w: %s can take %s more files; this needs %s; say a smaller --size, or take another drive",
-			engine.ErrNoSpace, r.drive.Folder, humanize.Comma(r.inodes), humanize.Comma(n*d.files))
+		return refusef(engine.ErrNoSpace, "too little room on the drive of %s: it can take %s more files; a bench of %s needs %s; say a smaller --size, or take another drive",
+			r.drive.Folder, humanize.Comma(r.inodes), amount(size), humanize.Comma(n*d.files))
 	}
 	return nil
+}
+
+// unitOf is how amounts are written beside a size that a person chose: in KiB and
+// MiB if it is whole in those and not in thousands.
+func unitOf(size int64) func(int64) string {
+	if size%1024 == 0 && size%1000 != 0 {
+		return func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
+	}
+	return amount
 }
 
 func amount(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
