@@ -37,8 +37,10 @@ func (r Result) Table(w io.Writer) error {
 	for _, line := range r.Conditions() {
 		fmt.Fprintln(b, wrap(line, "  "))
 	}
-	if r.Advice.Text != "" {
-		fmt.Fprintf(b, "\n%s\n", wrap(r.Advice.Text, ""))
+	for _, text := range []string{r.Advice.Warning, strings.TrimPrefix(r.Advice.Text, r.Advice.Warning)} {
+		if text != "" {
+			fmt.Fprintf(b, "\n%s\n", wrap(text, ""))
+		}
 	}
 	return b.Flush()
 }
