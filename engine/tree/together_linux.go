@@ -37,16 +37,16 @@ type queue struct {
 
 // iocb is struct iocb of linux/aio_abi.h.
 type iocb struct {
-	data       uint64
-	_          [2]uint32
-	opcode     uint16
-	_          int16
-	fd         uint32
-	buf        uint64
-	nbytes     uint64
-	offset     int64
-	_          uint64
-	flags, fd2 uint32
+	data   uint64
+	_      [2]uint32 // key and flags
+	_      uint16    // opcode; 0 is IOCB_CMD_PREAD
+	_      int16
+	fd     uint32
+	buf    uint64
+	nbytes uint64
+	_      int64 // offset: a group is read from the start of each file
+	_      uint64
+	_      [2]uint32 // flags, resfd
 }
 
 // ioEvent is struct io_event.
