@@ -13,12 +13,18 @@ func onDisk(t *testing.T) *Dir {
 	v, err := d.Volume()
 	must(t, err)
 	if !v.PastCache {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the folder for temporary files is on %s; CI needs ext4, xfs or btrfs", v.FileSystem)
-		}
-		t.Skipf("the folder for temporary files is on %s", v.FileSystem)
+		without(t, "a folder for temporary files on ext4, xfs or btrfs; it is on "+v.FileSystem)
 	}
 	return d
+}
+
+// without skips a test for what this machine lacks. CI must have it.
+func without(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal("CI needs " + what)
+	}
+	t.Skip("needs " + what)
 }
 
 func TestForgetDropsOnlyWhatAdviseFoundOutsideTheCache(t *testing.T) {
@@ -33,7 +39,7 @@ func TestForgetDropsOnlyWhatAdviseFoundOutsideTheCache(t *testing.T) {
 			dropPages(handle(f.Fd()))
 		}
 		if _, err := cachedPages(handle(f.Fd())); err != nil {
-			t.Skipf("this kernel tells nothing about its cache: %v", err)
+			without(t, "a kernel that tells of its cache: "+err.Error())
 		}
 		Advise(f)
 		_, err = f.ReadAt(make([]byte, 1<<20), 0)

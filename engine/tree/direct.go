@@ -21,9 +21,6 @@ func GoBuffered(f *os.File) error {
 	return nil
 }
 
-// Block is the unit of direct writes.
-const Block = blockSize
-
 // Allocate reserves space for a file that is about to be written and gives it its
 // size, so that direct writes need not wait for each other. Only a lack of space
 // is an error.

@@ -28,7 +28,7 @@ func canDirect(h handle) (bool, error) {
 	return err == nil && alignsTo(st.Dio_mem_align) && alignsTo(st.Dio_offset_align), err
 }
 
-func alignsTo(align uint32) bool { return align != 0 && blockSize%align == 0 }
+func alignsTo(align uint32) bool { return align != 0 && Block%align == 0 }
 
 // setDirect relies on what all open files of ours have in common: no other flag
 // that can be set was asked for when they were opened but O_NOATIME.
@@ -66,7 +66,7 @@ func readPiece(f *os.File, buf []byte, off, size int64) (n int, err error) {
 	h := handle(f.Fd())
 	want := len(buf)
 	if rest := size - off; rest >= 0 && rest < int64(want) {
-		want = int(rest/blockSize*blockSize + blockSize)
+		want = int(rest/Block*Block + Block)
 	}
 	for n < len(buf) {
 		more, err := readAt(h, buf[n:want], off+int64(n))
@@ -90,7 +90,7 @@ func readAt(h handle, buf []byte, off int64) (n int, err error) {
 		return err
 	}
 	err = again(pread)
-	if err == unix.EINVAL && off%blockSize != 0 {
+	if err == unix.EINVAL && off%Block != 0 {
 		if err = setDirect(h, false); err == nil {
 			err = again(pread)
 		}

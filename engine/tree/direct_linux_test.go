@@ -21,7 +21,7 @@ func TestGoDirectLeavesFilesInTheCacheAlone(t *testing.T) {
 	}
 	dropPages(handle(f.Fd()))
 	if !GoDirect(f, v, PieceSize) {
-		t.Skip("this file system has no direct I/O")
+		without(t, "a file system and kernel with direct I/O")
 	}
 	must(t, GoBuffered(f))
 	if _, err := f.WriteAt([]byte("unaligned"), 3); err != nil {

@@ -11,9 +11,9 @@ import (
 // are asked between two steps. 1 to 8 MiB were alike in speed, 32 were slower.
 const PieceSize = 1 << 20
 
-// blockSize is a multiple of the alignment that any device asks for so far; a
-// volume that asks for more is used through the cache.
-const blockSize = 4096
+// Block is the unit of direct I/O, a multiple of the alignment that any device
+// asks for so far; a volume that asks for more is used through the cache.
+const Block = 4096
 
 // A Step surrounds one step of I/O over at most n bytes: it may wait before it
 // calls do, and must pass do's error on. It is called from several goroutines.
@@ -36,8 +36,8 @@ func (p Piece) Free() {
 }
 
 var pieces = sync.Pool{New: func() any {
-	raw := make([]byte, PieceSize+blockSize)
-	skip := -uintptr(unsafe.Pointer(&raw[0])) % blockSize
+	raw := make([]byte, PieceSize+Block)
+	skip := -uintptr(unsafe.Pointer(&raw[0])) % Block
 	buf := raw[skip : skip+PieceSize]
 	return &buf
 }}

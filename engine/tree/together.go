@@ -33,7 +33,7 @@ type Group struct {
 // Add takes a file into the group, if there is room for size bytes of it; else it
 // reports false. The file's position does not matter.
 func (g *Group) Add(f *os.File, size int64) bool {
-	room := int(size/blockSize*blockSize + blockSize) // a byte more at least: where the end is must show
+	room := int(size/Block*Block + Block) // a byte more at least: where the end is must show
 	if size >= Small || len(g.reads) == Together || g.used+room > PieceSize {
 		return false
 	}
