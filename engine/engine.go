@@ -11,6 +11,8 @@ package engine
 import (
 	"errors"
 	"time"
+
+	"github.com/hourhand/hourhand/engine/governor"
 )
 
 // Run-level errors. Trouble with one file is a Problem in the Report, never an
@@ -55,8 +57,8 @@ const (
 type Profile int
 
 const (
-	ProfileNormal Profile = iota // other programs lose at most a quarter of their speed
-	ProfileGentle                // at most a twentieth; idle I/O class and low CPU priority besides
+	ProfileNormal Profile = iota // yields so that other programs lose about a quarter of their speed
+	ProfileGentle                // about a twentieth; idle I/O class and low CPU priority besides
 	ProfileFull                  // whatever it takes
 )
 
@@ -226,14 +228,8 @@ type Progress struct {
 	Pace        Pace      `json:"pace"`
 }
 
-// Pace is what the governor lets a run take at the moment. The zero value is
-// that of a run without a governor: it takes what it can.
-type Pace struct {
-	Share   float64 `json:"share"`   // of what the run could take by itself, above 0 to 1; 0: no governor
-	Flying  int     `json:"flying"`  // steps of I/O that may be in flight at once; 0: no governor
-	Others  float64 `json:"others"`  // bytes/s that other programs move on the drives of the run; 0: none, or not known
-	Yielded string  `json:"yielded"` // to whom it yields, as a sentence's end: "others, who read 48 MB/s from the source's drive"; "" to nobody
-}
+// Pace is what the governor lets a run take at the moment.
+type Pace = governor.Pace
 
 // Plan is what a run would change, or what a guard held.
 type Plan struct {

@@ -98,7 +98,7 @@ func (m *meter) snapshot() Progress {
 	if c := m.current.Load(); c != nil {
 		p.Current = *c
 	}
-	p.Pace = pace(m.gov.Load())
+	p.Pace = m.gov.Load().Pace()
 	p.FilesDone, p.BytesDone = m.done()
 	p.Speed = m.speed(time.Now(), p.CopyDone)
 	return p

@@ -23,8 +23,8 @@ import (
 
 // Options say what is governed. The zero value of each field works.
 type Options struct {
-	// Yield is the share of their I/O that other programs may lose to us: 0.05
-	// for gentle, 0.25 for normal. 0 never yields.
+	// Yield is the share of their I/O that other programs may lose to us, at
+	// most; 0 never yields.
 	Yield float64
 	// Max bounds the files in work at once; 0: by the drives, at most 32.
 	Max int
@@ -50,12 +50,13 @@ type Governor struct {
 	ended chan struct{}
 }
 
-// Pace is what is allowed at the moment.
+// Pace is what is allowed at the moment. The zero value is that of a run without
+// a governor: it takes what it can.
 type Pace struct {
-	Share   float64 // of the time in which steps may go, above 0 to 1
-	Flying  int     // steps, or where nothing is held back files, that may be in work at once
-	Others  float64 // bytes/s that others move on the drives while we yield to them; 0: nobody, or not known
-	Yielded string  // to whom, "others, who read 48 MB/s from the source's drive"; "" to nobody
+	Share   float64 `json:"share"`   // of the time in which steps may go, above 0 to 1; 0: no governor
+	Flying  int     `json:"flying"`  // steps, or where nothing is held back files, that may be in work at once; 0: no governor
+	Others  float64 `json:"others"`  // bytes/s that others move on the drives while we yield to them; 0: nobody, or not known
+	Yielded string  `json:"yielded"` // to whom, as a sentence's end: "others, who read 48 MB/s from the source's drive"; "" to nobody
 }
 
 // New starts to watch the drives; Close ends it.
