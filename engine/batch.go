@@ -91,8 +91,7 @@ func (r *run) publish(ctx context.Context, batch []*staged) {
 	}
 	wg.Wait()
 	r.parallel(len(batch), func(i int) {
-		s := batch[i]
-		s.discard() // closes what was published, removes what was not
+		batch[i].discard() // closes what was published, removes what was not
 	})
 }
 

@@ -153,13 +153,7 @@ func (r *run) readmit(t *task, orders []order) error {
 // records it. more are flags for the idx.
 func (r *run) settleEqual(t *task, o *order, f *os.File, info tree.Info, hash [16]byte, more uint8) (e index.Entry, err error) {
 	d := r.dests[o.dest]
-	dir, name := split(t.path)
-	in, done, err := d.folders.get(dir)
-	if err != nil {
-		return e, writeErr(err)
-	}
-	defer done()
-	copied, now, err := in.OpenFile(name)
+	copied, now, err := openAt(d.folders, t.path)
 	if err != nil {
 		return e, writeErr(err)
 	}
@@ -211,13 +205,7 @@ func (r *run) hashSource(ctx context.Context, f *os.File, path string, info *tre
 
 // hashTarget reads what lies at a path of the copy.
 func (r *run) hashTarget(ctx context.Context, d *dest, path string) (sum [16]byte, err error) {
-	dir, name := split(path)
-	in, done, err := d.folders.get(dir)
-	if err != nil {
-		return sum, writeErr(err)
-	}
-	defer done()
-	f, info, err := in.OpenFile(name)
+	f, info, err := openAt(d.folders, path)
 	if err != nil {
 		return sum, writeErr(err)
 	}

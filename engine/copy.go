@@ -27,8 +27,10 @@ const directFrom = 1 << 20
 // that can be had. On a drive that seeks the cache is of use: it brings reads and
 // writes together to longer ones.
 func (r *run) isLarge(info tree.Info) bool {
-	return info.Size >= directFrom && info.Allocated >= info.Size && !r.spinning
+	return info.Size >= directFrom && !sparse(info) && !r.spinning
 }
+
+func sparse(info tree.Info) bool { return info.Allocated < info.Size }
 
 // readings is how often a file that changes while it is read is tried.
 const readings = 3
@@ -167,7 +169,6 @@ func (r *run) readInto(ctx context.Context, f *os.File, info tree.Info, w *fanou
 // stream hands on a file's pieces in order as they are read. to frees them.
 func (r *run) stream(ctx context.Context, f *os.File, path string, size int64, to func(tree.Piece) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	in := tree.NewStream(f, size, ahead, r.reading(ctx, path))
 	defer in.Close()
 	defer cancel() // first, so that what waits for the gate does not hold Close up

@@ -61,6 +61,20 @@ func (d *dest) fail(err error) {
 // trouble of a destination: what ended the run is told in its place.
 func (d *dest) end(err error) { d.dead.CompareAndSwap(nil, &err) }
 
+// try is a step of writing at a destination; one that is out is left alone. The
+// error is about the file; trouble of the whole target ends the destination.
+func (d *dest) try(step func() error) error {
+	if !d.alive() {
+		return nil
+	}
+	err := writeErr(step())
+	if fatal(err) && !cancelled(err) {
+		d.fail(err)
+		return nil
+	}
+	return err
+}
+
 func (d *dest) err() error {
 	if p := d.dead.Load(); p != nil {
 		return *p

@@ -65,13 +65,7 @@ func (e *early) read(ctx context.Context, r *run) error {
 }
 
 func (e *early) open(r *run, t *task) {
-	dir, name := split(t.path)
-	in, done, err := r.sources.get(dir)
-	if err != nil {
-		return
-	}
-	defer done()
-	f, info, err := in.OpenFile(name)
+	f, info, err := openAt(r.sources, t.path)
 	if err != nil {
 		return
 	}

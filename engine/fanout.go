@@ -16,14 +16,12 @@ import (
 type fanout struct {
 	run    *run
 	s      *staged
+	info   tree.Info // of the source, as a stat told
 	step   tree.Step
-	size   int64 // that a stat told
-	large  bool
 	hash   *xxh3.Hasher
 	n      int64
-	asked  int64 // up to here write-out was asked for
-	sparse bool
-	direct bool
+	asked  int64  // up to here write-out was asked for
+	direct bool   // past the cache
 	tail   []byte // behind the last whole block: written at the end, through the cache
 
 	flying sync.WaitGroup
@@ -33,15 +31,12 @@ type fanout struct {
 }
 
 func (r *run) newFanout(ctx context.Context, s *staged, info tree.Info) *fanout {
-	return &fanout{
-		run: r, s: s, step: r.around(ctx), hash: xxh3.New(), slots: make(chan struct{}, ahead),
-		size: info.Size, large: r.isLarge(info), sparse: info.Allocated < info.Size,
-	}
+	return &fanout{run: r, s: s, info: info, step: r.around(ctx), hash: xxh3.New(), slots: make(chan struct{}, ahead)}
 }
 
 // begin decides whether the bytes go past the cache: if all files can.
 func (w *fanout) begin() error {
-	if !w.large {
+	if !w.run.isLarge(w.info) {
 		return nil
 	}
 	for i := range w.s.files {
@@ -60,7 +55,7 @@ func (w *fanout) begin() error {
 }
 
 func (w *fanout) allocate(f *os.File) error {
-	return w.step(0, func() error { return tree.Allocate(f, w.size) })
+	return w.step(0, func() error { return tree.Allocate(f, w.info.Size) })
 }
 
 func (w *fanout) buffered() error {
@@ -76,20 +71,6 @@ func (w *fanout) buffered() error {
 // wrong with its whole target ends only that destination.
 func (w *fanout) on(file *stagedFile, do func(f *os.File) error) error {
 	return file.d.try(func() error { return do(file.f) })
-}
-
-// try is a step of writing at a destination; one that is out is left alone. The
-// error is about the file; trouble of the whole target ends the destination.
-func (d *dest) try(step func() error) error {
-	if !d.alive() {
-		return nil
-	}
-	err := writeErr(step())
-	if fatal(err) && !cancelled(err) {
-		d.fail(err)
-		return nil
-	}
-	return err
 }
 
 // write takes a piece over.
@@ -155,7 +136,7 @@ func (w *fanout) put(p tree.Piece) error {
 // putAt writes bytes; of a sparse file, zeros become holes. What was read and
 // hashed are always the bytes, never what the system says of holes.
 func (w *fanout) putAt(f *os.File, p []byte, off int64) error {
-	if !w.sparse {
+	if !sparse(w.info) {
 		_, err := f.WriteAt(p, off)
 		return err
 	}
@@ -201,7 +182,7 @@ func (w *fanout) startWrite() {
 // must be called, also after an error.
 func (w *fanout) end() error {
 	w.flying.Wait()
-	if err := w.failure(); err != nil || !w.direct && !w.sparse {
+	if err := w.failure(); err != nil || !w.direct && !sparse(w.info) {
 		return err
 	}
 	for i := range w.s.files {
@@ -224,7 +205,7 @@ func (w *fanout) finish(f *os.File) error {
 			return err
 		}
 	}
-	if w.direct && w.n == w.size {
+	if w.direct && w.n == w.info.Size {
 		return nil
 	}
 	return f.Truncate(w.n)

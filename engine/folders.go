@@ -3,6 +3,7 @@ package engine
 import (
 	"container/list"
 	"io/fs"
+	"os"
 	"strings"
 	"sync"
 
@@ -56,6 +57,17 @@ func (f *folders) get(p string) (d *tree.Dir, done func(), err error) {
 		return nil, nil, err
 	}
 	return f.descend(parent, release, p)
+}
+
+// openAt opens a regular file of a tree.
+func openAt(in *folders, path string) (*os.File, tree.Info, error) {
+	dir, name := split(path)
+	d, done, err := in.get(dir)
+	if err != nil {
+		return nil, tree.Info{}, err
+	}
+	defer done()
+	return d.OpenFile(name)
 }
 
 // cached hands out an open folder, nil if it is not open.

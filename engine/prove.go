@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/zeebo/xxh3"
 
@@ -80,12 +81,29 @@ func (r *run) prove(ctx context.Context, d *dest, ps []part) []proof {
 }
 
 func (r *run) proveLarge(ctx context.Context, d *dest, p part, x *proof) {
+	hash, past, err := d.readBack(p.file.f, r.around(ctx))
+	x.judge(d, past, hash == p.s.hash, err)
+}
+
+// readBack hashes a synced file of the copy past the cache, as far as that goes.
+func (t *target) readBack(f *os.File, step tree.Step) (sum [16]byte, past bool, err error) {
 	h := xxh3.New()
-	past, err := tree.ReadBack(p.file.f, d.vol, d.caps, r.around(ctx), func(b []byte) error {
-		_, err := h.Write(b)
+	past, err = tree.ReadBack(f, t.vol, t.caps, step, func(p []byte) error {
+		_, err := h.Write(p)
 		return err
 	})
-	x.judge(d, past, h.Sum128().Bytes() == p.s.hash, err)
+	return h.Sum128().Bytes(), past, err
+}
+
+// proved is how bytes are proved that were read back; past: all past the cache.
+func (t *target) proved(past bool) index.How {
+	switch {
+	case t.vol.Network:
+		return index.Server
+	case past:
+		return index.Device
+	}
+	return index.Cache
 }
 
 // judge settles a proof by what was read.
@@ -95,12 +113,8 @@ func (x *proof) judge(d *dest, past, same bool, err error) {
 		x.err = fileErr(CauseMismatch, "read back other bytes than were written (%w); the old copy stays. Check cable and drive", ErrMismatch)
 	case err != nil:
 		x.err = writeErr(err)
-	case d.vol.Network:
-		x.how = index.Server
-	case past:
-		x.how = index.Device
 	default:
-		x.how = index.Cache
+		x.how = d.proved(past)
 	}
 }
 

@@ -76,17 +76,24 @@ func (d *dest) countCopy(was tree.Info, n int64) {
 }
 
 func (d *dest) countProved(how index.How, n int64) {
-	v := &d.report.Verified
+	if c := d.report.Verified.of(how); c != nil {
+		d.count(c, n)
+	}
+}
+
+// of is where files that were proved like this are counted; nil: nowhere.
+func (v *Verified) of(how index.How) *Count {
 	switch how {
 	case index.Device:
-		d.count(&v.Device, n)
+		return &v.Device
 	case index.Cache:
-		d.count(&v.Cache, n)
+		return &v.Cache
 	case index.Server:
-		d.count(&v.Server, n)
+		return &v.Server
 	case index.Source:
-		d.count(&v.Source, n)
+		return &v.Source
 	}
+	return nil
 }
 
 // place gives a staged file its name. What lies there gives way: for good if it

@@ -65,17 +65,6 @@ func (a *audit) healFromHour(ctx context.Context, x expected, now tree.Info, hou
 	return a.replace(ctx, x, now, f) == nil
 }
 
-// openAt opens a regular file of a tree.
-func openAt(in *folders, path string) (*os.File, tree.Info, error) {
-	dir, name := split(path)
-	d, done, err := in.get(dir)
-	if err != nil {
-		return nil, tree.Info{}, err
-	}
-	defer done()
-	return d.OpenFile(name)
-}
-
 var errNotGood = errors.New("not the bytes that were sealed")
 
 // replace stages the bytes of good under the rotten file's metadata, proves them
@@ -145,15 +134,11 @@ func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, now tree.Inf
 	if err := d.syncer.Sync(ctx, []*os.File{f}, nil); err != nil {
 		return lostError(writeError(err))
 	}
-	h := xxh3.New()
-	past, err := tree.ReadBack(f, d.vol, d.caps, around(ctx, nil, nil), func(p []byte) error {
-		_, err := h.Write(p)
-		return err
-	})
+	hash, past, err := d.readBack(f, around(ctx, nil, nil))
 	if err != nil {
 		return err
 	}
-	if h.Sum128().Bytes() != x.hash {
+	if hash != x.hash {
 		return fmt.Errorf("%w while healing %s", ErrMismatch, x.path)
 	}
 	dir, name := split(x.path)

@@ -211,16 +211,10 @@ func (r *run) stage(ctx context.Context, t *task) (*staged, error) {
 	if t.src.Kind == tree.Link {
 		return r.stageLink(t)
 	}
-	dir, name := split(t.path)
-	in, done, err := r.sources.get(dir)
-	if err != nil {
-		return nil, readErr(err)
-	}
-	defer done()
 	if err := r.m.step("open", t.path); err != nil {
 		return nil, readErr(err)
 	}
-	f, info, err := t.open(in, name)
+	f, info, err := r.openSource(t)
 	if err != nil {
 		return nil, readErr(err)
 	}
@@ -239,12 +233,12 @@ func (r *run) stage(ctx context.Context, t *task) (*staged, error) {
 	return r.copy(ctx, t, f, info)
 }
 
-// open opens the source of a task, unless that was done already.
-func (t *task) open(in *tree.Dir, name string) (*os.File, tree.Info, error) {
+// openSource opens the source of a task, unless that was done already.
+func (r *run) openSource(t *task) (*os.File, tree.Info, error) {
 	if t.early != nil {
 		return t.early.f, t.early.info, nil
 	}
-	return in.OpenFile(name)
+	return openAt(r.sources, t.path)
 }
 
 // begun makes the destinations ready for changes and drops those that are out.

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/hourhand/hourhand/engine/index"
 	"github.com/hourhand/hourhand/engine/manifest"
 	"github.com/hourhand/hourhand/engine/tree"
@@ -255,25 +253,13 @@ func (a *audit) eachKnown(yield func(expected) error) error {
 func (a *audit) file(ctx context.Context, x expected) {
 	a.meter.at(x.path)
 	defer a.d.settledN.Add(1)
-	dir, name := split(x.path)
-	in, done, err := a.d.folders.get(dir)
-	if err != nil {
-		a.judge(x, err)
-		return
-	}
-	defer done()
-	f, now, err := in.OpenFile(name)
+	f, now, err := openAt(a.d.folders, x.path)
 	if err != nil {
 		a.judge(x, err)
 		return
 	}
 	defer f.Close()
-	h := xxh3.New()
-	past, err := tree.ReadBack(f, a.d.vol, a.d.caps, around(ctx, a.h.Gate, nil), func(p []byte) error {
-		a.meter.copied.Add(int64(len(p)))
-		_, err := h.Write(p)
-		return err
-	})
+	hash, past, err := a.d.readBack(f, a.counting(around(ctx, a.h.Gate, nil)))
 	if ctx.Err() != nil {
 		return
 	}
@@ -283,7 +269,18 @@ func (a *audit) file(ctx context.Context, x expected) {
 	}
 	a.d.settledB.Add(now.Size)
 	f.Close() // Windows replaces no file that is open
-	a.compare(ctx, x, now, h.Sum128().Bytes(), past)
+	a.compare(ctx, x, now, hash, past)
+}
+
+// counting adds what a step read to the progress.
+func (a *audit) counting(step tree.Step) tree.Step {
+	return func(n int, do func() error) error {
+		err := step(n, do)
+		if err == nil {
+			a.meter.copied.Add(int64(n))
+		}
+		return err
+	}
 }
 
 // judge settles a file that could not be opened.
@@ -318,15 +315,9 @@ func (a *audit) compare(ctx context.Context, x expected, now tree.Info, have [16
 }
 
 func (a *audit) equal(x expected, now tree.Info, past bool) {
-	how, count := index.Cache, &a.out.Verified.Cache
-	switch {
-	case a.d.vol.Network:
-		how, count = index.Server, &a.out.Verified.Server
-	case past:
-		how, count = index.Device, &a.out.Verified.Device
-	}
+	how := a.d.proved(past)
 	a.mu.Lock()
-	for _, c := range []*Count{&a.out.Equal, count} {
+	for _, c := range []*Count{&a.out.Equal, a.out.Verified.of(how)} {
 		c.Files++
 		c.Bytes += now.Size
 	}
