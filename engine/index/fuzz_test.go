@@ -121,12 +121,12 @@ func checkReader(t *testing.T, r *Reader) {
 	check(r.All(), byKey)
 	check(r.Walk(), byPath)
 	for dir := range dirs {
-		entries, ok, err := r.Dir(dir)
+		entries, ok, err := entriesOf(r, dir)
 		if err != nil && !errors.Is(err, ErrDamaged) {
-			t.Errorf("Dir(%q): got %v, want ErrDamaged", dir, err)
+			t.Errorf("folder %q: got %v, want ErrDamaged", dir, err)
 		}
 		if ok != (len(entries) > 0) || ok && err != nil {
-			t.Errorf("Dir(%q): got %d entries, ok %v, error %v", dir, len(entries), ok, err)
+			t.Errorf("folder %q: got %d entries, ok %v, error %v", dir, len(entries), ok, err)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func BenchmarkDir(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, d := range order {
-			if got, ok, err := r.Dir(folderName(d)); err != nil || !ok || len(got) != benchFiles {
+			if got, ok, err := entriesOf(r, folderName(d)); err != nil || !ok || len(got) != benchFiles {
 				b.Fatalf("got %d entries, %v, %v", len(got), ok, err)
 			}
 		}

@@ -113,28 +113,6 @@ func (r *Reader) Header() Header { return r.header }
 // Len is how many entries there are.
 func (r *Reader) Len() int64 { return r.entries }
 
-// Dir returns a folder's entries, sorted by name; ok false: the idx has no
-// entries in it (an empty folder is an entry of the folder above, no more). A
-// block whose checksum fails is ErrDamaged.
-func (r *Reader) Dir(dir string) (entries []Entry, ok bool, err error) {
-	b, err := r.find(dir)
-	if b == nil || err != nil {
-		return nil, false, err
-	}
-	// An entry of a file takes about 50 bytes.
-	entries = make([]Entry, 0, (b.in.end-b.in.next+int64(len(b.d.Rest)))/50+1)
-	for {
-		err := b.next()
-		if err == io.EOF {
-			return entries, true, nil
-		}
-		if err != nil {
-			return nil, false, r.wrap(err)
-		}
-		entries = append(entries, b.e)
-	}
-}
-
 // find opens the block of dir; nil if there is none.
 func (r *Reader) find(dir string) (*blocks, error) {
 	hash := xxh3.HashString(dir)
