@@ -8,7 +8,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/hourhand/hourhand/engine/index"
 	"github.com/hourhand/hourhand/engine/tree"
 )
 
@@ -147,6 +146,10 @@ func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, now tree.Inf
 		return err
 	}
 	defer done()
+	folder, err := in.Info()
+	if err != nil {
+		return err
+	}
 	if !sameStamp(stamp(now), x.entry.Target, d.vol.StableIDs) {
 		// somebody wrote there and set the time back: rot, or an edit in disguise
 		if err := d.putAside(in, name, x.path); err != nil {
@@ -154,6 +157,9 @@ func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, now tree.Inf
 		}
 	}
 	if err := d.stage.of(temp).Rename(temp, in, name); err != nil {
+		return err
+	}
+	if _, err := tree.SetFolder(in, in, folder); err != nil { // its times are sealed too
 		return err
 	}
 	if err := d.syncer.Sync(ctx, []*os.File{f}, []*tree.Dir{in}); err != nil {
@@ -165,8 +171,6 @@ func (a *audit) swapIn(ctx context.Context, f *os.File, x expected, now tree.Inf
 	}
 	e := x.entry
 	e.Kind, e.Size, e.Hash, e.Target = tree.File, healed.Size, x.hash, stamp(healed)
-	if e.How, e.Proved = index.Cache, a.out.Started.Unix(); past {
-		e.How = index.Device
-	}
+	e.How, e.Proved = d.proved(past), a.out.Started.Unix()
 	return d.record(x.path, e)
 }

@@ -92,6 +92,24 @@ func TestRepairHealsFromSourceThenSibling(t *testing.T) {
 	}
 }
 
+// A healed copy is what was sealed, and so are the folders around it.
+func TestRepairLeavesFoldersTheirTimes(t *testing.T) {
+	w := newWorld(t)
+	w.write("top", "good bytes 1")
+	w.write("d/below", "good bytes 2")
+	for _, dir := range []string{"d", ""} {
+		w.must(os.Chtimes(filepath.Join(w.src, dir), old, old))
+	}
+	w.run(Done)
+	w.equal()
+	w.rot("top", "bad bytes!!!")
+	w.rot("d/below", "bad bytes!!!")
+	if a := w.verify(Hour{Repair: true, Source: w.src}); a.Healed != 2 {
+		t.Fatalf("healed %d of 2 (%v)", a.Healed, a.Found)
+	}
+	w.equal()
+}
+
 func TestRepairLeavesEditsAlone(t *testing.T) {
 	w := newWorld(t)
 	w.write("x", "sealed")
